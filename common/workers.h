@@ -1,0 +1,28 @@
+/* Worker threads for loops whose rounds do not depend on each other. */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/status.h"
+
+typedef struct GfWorkers GfWorkers;
+
+/* One round of a loop. `worker` is below gf_workers_count() and names a thread's private scratch
+ * space: two rounds that run at the same time have different numbers. */
+typedef void (*GfRound)(void *context, size_t round, size_t worker);
+
+/* `count` workers, the thread that calls gf_workers_run() being one of them (so count - 1 threads
+ * are started). count >= 1. */
+GfStatus gf_workers_create(size_t count, GfWorkers **workers);
+
+size_t gf_workers_count(const GfWorkers *workers);
+
+/* Runs round(context, i, worker) for every i below `rounds` and returns when all are done. One loop
+ * at a time: a second caller waits for the first. */
+void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *context);
+
+/* Ends the threads. NULL is allowed. */
+void gf_workers_destroy(GfWorkers *workers);
+
+/* Processors that this process may use, at least 1. */
+size_t gf_processors(void);

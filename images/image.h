@@ -1,0 +1,72 @@
+/* Pixels in memory: formats, rows, bands. Samples are interleaved (RGBRGB...), in the machine's byte
+ * order, full range; 8- and 16-bit samples are unsigned. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/memory.h"
+
+typedef enum GfSample { GF_U8, GF_U16, GF_F32, GF_F64 } GfSample;
+
+/* Bytes of one sample. */
+static inline size_t gf_sample_size(GfSample sample)
+{
+    static const unsigned char size[] = {1, 2, 4, 8};
+    return size[sample];
+}
+
+static inline bool gf_sample_is_float(GfSample sample)
+{
+    return sample >= GF_F32;
+}
+
+/* White: the largest value of an integer sample; 1 for floats, which have no limit. */
+static inline double gf_sample_max(GfSample sample)
+{
+    return sample == GF_U8 ? 255.0 : sample == GF_U16 ? 65535.0 : 1.0;
+}
+
+typedef struct GfFormat {
+    size_t width, height; /* pixels, both >= 1 */
+    size_t channels;      /* 1 gray, 2 gray+alpha, 3 RGB, 4 RGBA; any count from .npy */
+    bool has_alpha;       /* the last channel is opacity */
+    GfSample sample;
+} GfFormat;
+
+/* Samples of one row. */
+static inline size_t gf_row_samples(const GfFormat *format)
+{
+    return format->width * format->channels;
+}
+
+/* Bytes of one row, without padding. A reader has checked that this does not overflow. */
+static inline size_t gf_row_bytes(const GfFormat *format)
+{
+    return gf_row_samples(format) * gf_sample_size(format->sample);
+}
+
+/* Rows [y0, y0 + rows) of a picture: a view, it owns nothing. */
+typedef struct GfBand {
+    size_t y0, rows;
+    size_t stride; /* bytes from one row to the next */
+    void *samples; /* the first sample of row y0 */
+} GfBand;
+
+/* A whole picture. */
+typedef struct GfImage {
+    GfFormat format;
+    size_t stride; /* bytes between rows, a multiple of 64 */
+    void *samples; /* owned */
+} GfImage;
+
+/* Allocates samples for `format`, not cleared. On failure `image` is empty. */
+GfStatus gf_image_allocate(const GfFormat *format, GfImage *image);
+
+void gf_image_free(GfImage *image);
+
+/* All rows of an image as one band. */
+static inline GfBand gf_image_band(const GfImage *image)
+{
+    return (GfBand){0, image->format.height, image->stride, image->samples};
+}

@@ -1,0 +1,49 @@
+/* What a file says about its picture, carried from input to output unread but for the orientation. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/status.h"
+
+typedef struct GfBlob {
+    unsigned char *data; /* owned; NULL when absent */
+    size_t size;
+} GfBlob;
+
+typedef struct GfText {
+    char *keyword; /* owned, Latin-1, 1 to 79 bytes, as PNG wants it; JPEG comments are "Comment" */
+    char *text;    /* owned, UTF-8 or Latin-1 bytes as the file had them */
+} GfText;
+
+typedef struct GfMetadata {
+    GfBlob icc;  /* the profile, uncompressed */
+    GfBlob exif; /* from the TIFF byte-order mark on, without "Exif\0\0" */
+    double density_x, density_y; /* pixels a metre; 0 unknown */
+    bool density_is_aspect;      /* only the ratio x : y means something */
+    int srgb_intent;             /* PNG sRGB chunk's rendering intent 0..3, or -1 */
+    double gamma;                /* PNG gAMA (0.45455 for sRGB-like), 0 absent */
+    bool has_chromaticities;
+    double chromaticities[8]; /* PNG cHRM: white x y, red x y, green x y, blue x y */
+    GfText *texts;            /* owned */
+    size_t text_count;
+} GfMetadata;
+
+/* The state of a picture that says nothing about itself (srgb_intent = -1, the rest zero). */
+GfMetadata gf_metadata_none(void);
+
+/* Copies `size` bytes into an empty blob. */
+GfStatus gf_blob_set(GfBlob *blob, const void *data, size_t size);
+
+/* Appends a copy of a text entry. */
+GfStatus gf_metadata_add_text(GfMetadata *metadata, const char *keyword, const char *text);
+
+/* Frees what it owns and leaves gf_metadata_none(). */
+void gf_metadata_free(GfMetadata *metadata);
+
+/* EXIF orientation 1..8 (EXIF 2.32, tag 0x0112) of IFD0; 1 when absent, out of range or when the
+ * block is damaged. Never reads outside the blob, never follows a loop. */
+unsigned gf_exif_orientation(const GfBlob *exif);
+
+/* Sets the orientation tag of IFD0 to 1 where there is one. */
+void gf_exif_reset_orientation(GfBlob *exif);

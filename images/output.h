@@ -1,0 +1,38 @@
+/* One output file, whole or not at all: the bytes go to a temporary in the same directory that has no
+ * name where the file system can do that (O_TMPFILE), or a name of its own (O_EXCL, O_NOFOLLOW) where
+ * it cannot, and take the output's name only when everything was written. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+#include "common/status.h"
+
+typedef struct GfOutput GfOutput;
+
+/* Begins the output `path`; "-" is standard output, spooled and copied at commit. `replace` says
+ * whether an existing file may be replaced; without it an existing path is GF_EEXIST, now or (when
+ * another process made it meanwhile) at commit. A replaced file keeps its permission bits. */
+GfStatus gf_output_open(const char *path, bool replace, GfOutput **output);
+
+/* Appends bytes; buffered. */
+GfStatus gf_output_write(GfOutput *output, const void *bytes, size_t size);
+
+/* Writes bytes at an offset, also beyond the present end. Does not move the place of
+ * gf_output_write(). */
+GfStatus gf_output_write_at(GfOutput *output, const void *bytes, size_t size, uint64_t offset);
+
+/* Bytes of the output so far: the farthest end of any write. */
+uint64_t gf_output_size(const GfOutput *output);
+
+/* Gives the output its name. The object is freed and *output set to NULL in every case; on failure
+ * nothing is left and an old file is untouched. */
+GfStatus gf_output_commit(GfOutput **output);
+
+/* Drops the output: nothing is left. NULL inside is allowed. */
+void gf_output_discard(GfOutput **output);
+
+/* Removes the named temporaries of all outputs under way. Async-signal-safe, for the second SIGINT;
+ * the process must end right after it. */
+void gf_output_remove_temporaries(void);
