@@ -1,0 +1,113 @@
+/* The plan: how the stages of one or several filters are run on one picture's geometry. Pure: it touches
+ * no pixel. No other file decides what is decided here. */
+#pragma once
+
+#include "filters/border.h"
+#include "filters/stage.h"
+#include "images/image.h"
+
+typedef enum GfRange {
+    GF_RANGE_AUTO, /* clamp where the response is a picture, abs where it is a derivative */
+    GF_RANGE_CLAMP,
+    GF_RANGE_ABS,
+    GF_RANGE_OFFSET /* zero becomes the middle of the sample's range (128, 32768) */
+} GfRange;
+
+typedef enum GfAlpha {
+    GF_ALPHA_AUTO,   /* copy for derivatives, premultiply for the rest */
+    GF_ALPHA_PREMUL, /* filter colour times opacity, and the opacity, then divide */
+    GF_ALPHA_COPY,   /* the opacity of the input pixel */
+    GF_ALPHA_FILTER  /* a channel like any other */
+} GfAlpha;
+
+typedef struct GfPlanOptions {
+    GfBorder border;
+    double border_value; /* for GF_BORDER_CONSTANT, in sample units of the input */
+    GfRange range;
+    GfAlpha alpha;
+    bool flip;         /* true convolution: kernels turned by 180 degrees */
+    GfSample sample;   /* of the output */
+    size_t band_bytes; /* wished size of a band of input rows; 0: 1 MiB */
+    size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
+    bool whole;        /* all rows at once */
+} GfPlanOptions;
+
+/* Everything default for a picture of that sample type: replicate, auto, auto. */
+GfPlanOptions gf_plan_options_default(GfSample sample);
+
+enum { GF_STEP_MAX_POST = 8 };
+
+typedef enum GfStepKind {
+    GF_STEP_FILTER,       /* a bank, combined, and what is fused after it */
+    GF_STEP_PREMULTIPLY,  /* colour *= alpha / white */
+    GF_STEP_UNPREMULTIPLY /* colour *= white / alpha; 0 where alpha <= 0 */
+} GfStepKind;
+
+/* One pass over the picture: stages that run together. For output sample (x, y, c):
+ *
+ *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * in(x + origin_x + kx, y + origin_y + ky, c) + offset
+ *   v = combine(r);   v = post[i](v) in order, for c < post_channels
+ *   v = v * gain, and + mid for c < post_channels
+ *
+ * and stored: floats as they are, integers by gf_store rules (filters/backend.h). Where keep_alpha is
+ * set the last channel is v = in(x + origin_x + anchor_x, y + origin_y + anchor_y, c) * gain instead.
+ * Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide, else GF_F32,
+ * not rounded. */
+typedef struct GfStep {
+    GfStepKind kind;
+    size_t in_width, in_height, out_width, out_height, channels;
+    GfSample in, out;
+    GfLinear linear;    /* borrowed weights, flipped where asked; 0 filters unless GF_STEP_FILTER */
+    bool separable;     /* linear.columns and linear.rows are there: use them */
+    ptrdiff_t origin_x, origin_y; /* position in the input of tap (0, 0) for output (0, 0) */
+    GfBorder border;
+    double border_value;
+    GfCombine combine;
+    GfPointwise post[GF_STEP_MAX_POST];
+    size_t posts;
+    size_t post_channels;
+    bool keep_alpha;
+    double white;     /* of the scale in which samples are at this step: 255, 65535 or 1 */
+    double gain, mid; /* 1 and 0 but in the last step */
+} GfStep;
+
+/* One filter's way from input rows to output rows. */
+typedef struct GfPipeline {
+    const GfFilter *filter; /* borrowed */
+    GfFormat out;
+    GfRange range; /* as resolved: never AUTO */
+    GfAlpha alpha;
+    bool wide; /* sums in f64: f32 could not keep the exactness rule */
+    GfStep *steps;
+    size_t count;
+    double multiply_adds, bytes; /* of the picture: work of the kernels, samples in and out once */
+    double *storage[2 * GF_FILTER_MAX_STAGES]; /* weights made for this plan; owned */
+    size_t stored;
+} GfPipeline;
+
+typedef struct GfPlan {
+    GfFormat in;
+    GfPlanOptions options;
+    GfPipeline *pipelines; /* one a filter of the bank */
+    size_t outputs;
+    bool streams;     /* false: nothing can be computed before the last row is there */
+    size_t band_rows; /* rows that are handed over at once */
+    size_t ring_rows; /* rows of input held: in.height, or a multiple of band_rows */
+} GfPlan;
+
+/* Plans a bank of filters on pictures of one format. The filters must outlive the plan. Errors:
+ * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY. */
+GfStatus gf_plan_create(const GfFilter *const *filters, size_t count, const GfFormat *in,
+                        const GfPlanOptions *options, GfPlan **plan);
+
+/* NULL is allowed. */
+void gf_plan_free(GfPlan *plan);
+
+/* Input rows [*begin, *end) of the step that output rows [y0, y1) need. */
+void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_t *end);
+
+/* The same for a whole pipeline: rows of the picture. */
+void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *begin, size_t *end);
+
+/* How many output rows, from the first on, can be computed from the first `rows` rows of input. */
+size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows);

@@ -1,0 +1,23 @@
+/* The GPU's convolution methods: one table. --algorithm, `gpufilter algorithms`, the tests and the bench
+ * walk it; a new method is a .cu file, a row in algorithms.c and a line of CMake. */
+#pragma once
+
+#include "filters/plan.h"
+#include "gpu/launch.h"
+
+typedef struct GfAlgorithm {
+    const char *name, *summary, *source;
+    /* GF_OK when the method can run a GF_STEP_FILTER step, or GF_EFILTER with what it cannot do. */
+    GfStatus (*supports)(const GfStep *step, bool wide);
+    /* NULL in a build without CUDA. */
+    GfLauncher launch;
+} GfAlgorithm;
+
+/* In the order in which `auto` prefers them; the last row has no name. */
+extern const GfAlgorithm gf_algorithms[];
+
+/* The row of that name, or NULL. */
+const GfAlgorithm *gf_algorithm_find(const char *name);
+
+/* The first row that supports the step. There always is one: `direct` runs everything. */
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide);

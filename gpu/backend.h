@@ -1,0 +1,22 @@
+/* The CUDA backend. All of it is there in a build without CUDA too, and says so. */
+#pragma once
+
+#include "filters/backend.h"
+
+typedef struct GfDevice {
+    int number; /* N of cuda:N */
+    char name[128];
+    int major, minor; /* compute capability */
+    int multiprocessors;
+    size_t memory, free_memory; /* bytes */
+    size_t l2;                  /* bytes */
+    double bandwidth;           /* bytes a second by bus width and clock; 0 unknown */
+} GfDevice;
+
+/* Fills at most `capacity` devices and sets *count to how many there are. GF_ENODEVICE with the reason
+ * (no driver, no GPU, a build without CUDA) when there is none. */
+GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count);
+
+/* Opens device `number`. `algorithm` forces a row of gf_algorithms for every filter step (NULL: chosen
+ * for each). Errors: GF_ENODEVICE, GF_EDEVICE, GF_EUSAGE (no such algorithm). */
+GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend);
