@@ -8,7 +8,7 @@
 
 static _Thread_local char message[GF_MESSAGE_SIZE];
 
-GfStatus gf_fail(GfStatus status, const char *format, ...)
+void gf_set_message(const char *format, ...)
 {
     /* Formatted aside first: an argument may be the present message. */
     char text[GF_MESSAGE_SIZE];
@@ -17,7 +17,6 @@ GfStatus gf_fail(GfStatus status, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     memcpy(message, text, sizeof text);
-    return status;
 }
 
 GfStatus gf_fail_at(GfStatus status, const char *where)

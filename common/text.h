@@ -4,8 +4,9 @@
 #include <stddef.h>
 
 /* Writes `name` to `out` (size bytes, always terminated) with control characters, bytes
- * that are no UTF-8 and characters that turn the writing direction as \xNN, and a backslash doubled,
- * so that no file name can forge a line or move the cursor. Returns `out`. Names that do not fit end in "...". */
+ * that are no UTF-8 and characters that turn the writing direction as \xNN, and a backslash
+ * doubled, so that no file name can forge a line or move the cursor. Returns `out`. Names that do
+ * not fit end in "...". */
 const char *gf_escape(const char *name, char *out, size_t size);
 
 /* The entry of `names` (NULL-terminated) closest to `name` by edit distance, or NULL when none is

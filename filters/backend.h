@@ -1,12 +1,23 @@
 /* What a place that computes offers: the CPU, a GPU, the float64 reference.
  *
  * The exactness that every backend owes: with `exact` the result of the plan in real arithmetic,
- * |out - exact| <= 0.5 + 1e-3 for u8, <= 0.5 + 0.05 for u16, relative l2 error <= 1e-6 for floats. The last
- * step to integers rounds half to even, then saturates; NaN becomes 0. The bits of one backend do not
- * depend on bands, threads or the number of devices. */
+ * |out - exact| <= 0.5 + 1e-3 for u8, <= 0.5 + 0.05 for u16, relative l2 error <= 1e-6 for floats.
+ * The last step to integers rounds half to even, then saturates; NaN becomes 0. The bits of one
+ * backend do not depend on bands, threads or the number of devices. */
 #pragma once
 
+#include <math.h>
+
 #include "filters/plan.h"
+
+/* The last step to an integer sample, in the current rounding mode (half to even). */
+static inline double gf_quantise(double value, GfSample sample)
+{
+    double white = gf_sample_max(sample);
+    if (!(value > 0.0)) /* NaN too */
+        return 0.0;
+    return value < white ? nearbyint(value) : white;
+}
 
 typedef struct GfBackend GfBackend;
 typedef struct GfSession GfSession;
@@ -42,19 +53,20 @@ struct GfBackend {
     GfStatus (*host_alloc)(GfBackend *backend, size_t bytes, void **memory);
     void (*host_free)(GfBackend *backend, void *memory);
 
-    /* Buffers, streams and weights for one plan, which must outlive the session. A session serves one
-     * picture at a time, any number one after the other; several sessions of one backend may be used
-     * by several threads at once. */
+    /* Buffers, streams and weights for one plan, which must outlive the session. A session serves
+     * one picture at a time, any number one after the other; several sessions of one backend may be
+     * used by several threads at once. */
     GfStatus (*session)(GfBackend *backend, const GfPlan *plan, GfSession **session);
 
-    /* A new picture begins; its rows will be in `ring` (plan->ring_rows rows). The ring and all bands
-     * handed to submit() stay valid and unchanged until they are collected and (ring rows) until no
-     * later output row needs them. */
+    /* A new picture begins; its rows will be in `ring` (plan->ring_rows rows). The ring and all
+     * bands handed to submit() stay valid and unchanged until they are collected and (ring rows)
+     * until no later output row needs them. */
     GfStatus (*begin)(GfSession *session, const GfRing *ring);
 
-    /* Input rows [y0, y0 + rows) are in the ring: they follow those of the last call and do not pass
-     * the ring's end. Computes the output rows outs[i] (a band for each plan output, rows may be 0), for
-     * which gf_pipeline_ready() says that the rows so far suffice. May return before it is done. */
+    /* Input rows [y0, y0 + rows) are in the ring: they follow those of the last call and do not
+     * pass the ring's end. Computes the output rows outs[i] (a band for each plan output, rows may
+     * be 0), for which gf_pipeline_ready() says that the rows so far suffice. May return before it
+     * is done. */
     GfStatus (*submit)(GfSession *session, size_t y0, size_t rows, const GfBand *outs);
 
     /* Waits for the oldest submit() not yet collected. */

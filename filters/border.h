@@ -17,8 +17,8 @@ typedef enum GfBorder {
     GF_BORDER_VALID       /* nothing: the result is smaller than the picture */
 } GfBorder;
 
-/* The index in [0, n) that stands at position i of a row or column of n >= 1 pixels, or -1 where the
- * border's constant stands. Right for every i: a kernel may be wider than the picture. */
+/* The index in [0, n) that stands at position i of a row or column of n >= 1 pixels, or -1 where
+ * the border's constant stands. Right for every i: a kernel may be wider than the picture. */
 static inline GF_HOST_DEVICE long long gf_border_index(long long i, long long n, GfBorder border)
 {
     if (i >= 0 && i < n)

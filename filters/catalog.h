@@ -1,5 +1,5 @@
-/* The named filters: one table. Help, the man page's list and the tests walk it; to add a filter is to
- * add a row to catalog.c. */
+/* The named filters: one table. Help, the man page's list and the tests walk it; to add a filter is
+ * to add a row to catalog.c. */
 #pragma once
 
 #include "filters/stage.h"

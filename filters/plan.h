@@ -1,5 +1,5 @@
-/* The plan: how the stages of one or several filters are run on one picture's geometry. Pure: it touches
- * no pixel. No other file decides what is decided here. */
+/* The plan: how the stages of one or several filters are run on one picture's geometry. Pure: it
+ * touches no pixel. No other file decides what is decided here. */
 #pragma once
 
 #include "filters/border.h"
@@ -14,7 +14,8 @@ typedef enum GfRange {
 } GfRange;
 
 typedef enum GfAlpha {
-    GF_ALPHA_AUTO,   /* copy for derivatives, premultiply for the rest */
+    GF_ALPHA_AUTO,   /* premultiply where every kernel's sum is positive and something spreads, else
+                        copy */
     GF_ALPHA_PREMUL, /* filter colour times opacity, and the opacity, then divide */
     GF_ALPHA_COPY,   /* the opacity of the input pixel */
     GF_ALPHA_FILTER  /* a channel like any other */
@@ -27,7 +28,7 @@ typedef struct GfPlanOptions {
     GfAlpha alpha;
     bool flip;         /* true convolution: kernels turned by 180 degrees */
     GfSample sample;   /* of the output */
-    size_t band_bytes; /* wished size of a band of input rows; 0: 1 MiB */
+    size_t band_bytes; /* wished size of a band of input rows */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
 } GfPlanOptions;
@@ -40,25 +41,25 @@ enum { GF_STEP_MAX_POST = 8 };
 typedef enum GfStepKind {
     GF_STEP_FILTER,       /* a bank, combined, and what is fused after it */
     GF_STEP_PREMULTIPLY,  /* colour *= alpha / white */
-    GF_STEP_UNPREMULTIPLY /* colour *= white / alpha; 0 where alpha <= 0 */
+    GF_STEP_UNPREMULTIPLY /* alpha *= alpha_gain; colour *= white / alpha, 0 where alpha <= 0 */
 } GfStepKind;
 
 /* One pass over the picture: stages that run together. For output sample (x, y, c):
  *
- *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * in(x + origin_x + kx, y + origin_y + ky, c) + offset
- *   v = combine(r);   v = post[i](v) in order, for c < post_channels
- *   v = v * gain, and + mid for c < post_channels
+ *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * in(x + origin_x + kx, y + origin_y + ky,
+ * c) + offset v = combine(r);   v = post[i](v) in order, for c < post_channels v = v * gain, and +
+ * mid for c < post_channels
  *
- * and stored: floats as they are, integers by gf_store rules (filters/backend.h). Where keep_alpha is
- * set the last channel is v = in(x + origin_x + anchor_x, y + origin_y + anchor_y, c) * gain instead.
- * Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide, else GF_F32,
- * not rounded. */
+ * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha
+ * is set the last channel is v = in(x + origin_x + anchor_x, y + origin_y + anchor_y, c) * gain
+ * instead. Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide,
+ * else GF_F32, not rounded. */
 typedef struct GfStep {
     GfStepKind kind;
     size_t in_width, in_height, out_width, out_height, channels;
     GfSample in, out;
-    GfLinear linear;    /* borrowed weights, flipped where asked; 0 filters unless GF_STEP_FILTER */
-    bool separable;     /* linear.columns and linear.rows are there: use them */
+    GfLinear linear; /* borrowed weights, flipped where asked; 0 filters unless GF_STEP_FILTER */
+    bool separable;  /* linear.columns and linear.rows are there: use them */
     ptrdiff_t origin_x, origin_y; /* position in the input of tap (0, 0) for output (0, 0) */
     GfBorder border;
     double border_value;
@@ -67,8 +68,9 @@ typedef struct GfStep {
     size_t posts;
     size_t post_channels;
     bool keep_alpha;
-    double white;     /* of the scale in which samples are at this step: 255, 65535 or 1 */
-    double gain, mid; /* 1 and 0 but in the last step */
+    double white;      /* of the scale in which samples are at this step: 255, 65535 or 1 */
+    double alpha_gain; /* 1 / (sum of the kernels), so that opaque stays opaque */
+    double gain, mid;  /* 1 and 0 but in the last step */
 } GfStep;
 
 /* One filter's way from input rows to output rows. */
@@ -81,7 +83,7 @@ typedef struct GfPipeline {
     GfStep *steps;
     size_t count;
     double multiply_adds, bytes; /* of the picture: work of the kernels, samples in and out once */
-    double *storage[2 * GF_FILTER_MAX_STAGES]; /* weights made for this plan; owned */
+    double *storage[5 * GF_FILTER_MAX_STAGES]; /* weights made for this plan; owned */
     size_t stored;
 } GfPipeline;
 
@@ -96,7 +98,8 @@ typedef struct GfPlan {
 } GfPlan;
 
 /* Plans a bank of filters on pictures of one format. The filters must outlive the plan. Errors:
- * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY. */
+ * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY.
+ */
 GfStatus gf_plan_create(const GfFilter *const *filters, size_t count, const GfFormat *in,
                         const GfPlanOptions *options, GfPlan **plan);
 

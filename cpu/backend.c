@@ -1,0 +1,260 @@
+/* The fast path of the CPU: the output rows of one submit are cut into runs of rows, and each
+ * worker takes a run through all steps of a pipeline, so that what is between two steps stays in
+ * its cache. Rows that two runs both need between the steps are computed twice: a run does not wait
+ * for another, and no bit of the result depends on how the rows were cut. */
+#include "cpu/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/workers.h"
+#include "cpu/step.h"
+
+enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2, MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8 };
+
+typedef struct State {
+    GfWorkers *workers;
+    const GfRowSet *rows;
+} State;
+
+/* A pipeline's steps, and the memory that a worker needs for a run of rows. */
+typedef struct Chain {
+    GfStepRunner **runners;
+    size_t *between;       /* bytes between steps: of the output of step i for the longest run */
+    size_t *between_first; /* where in a worker's memory */
+    size_t scratch;        /* bytes of the largest step's scratch memory, at the memory's begin */
+    size_t bytes;
+    size_t run_rows; /* longest run */
+} Chain;
+
+struct GfSession {
+    State *state;
+    const GfPlan *plan;
+    Chain *chains;
+    unsigned char **memory; /* one a worker */
+    GfRing ring;
+    GfTimes times;
+};
+
+static size_t align(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Rows that a run of `rows` output rows makes of step i's output, at most. */
+static size_t rows_between(const GfPipeline *pipeline, size_t i, size_t rows)
+{
+    for (size_t j = pipeline->count - 1; j > i; j--)
+        if (pipeline->steps[j].kind == GF_STEP_FILTER)
+            /* Mirrored borders may reach as far in again. */
+            rows += 2 * (pipeline->steps[j].linear.height - 1);
+    const GfStep *next = &pipeline->steps[i + 1];
+    bool all = next->border == GF_BORDER_WRAP && next->linear.height > 1;
+    for (size_t j = i + 1; j < pipeline->count; j++)
+        all |= pipeline->steps[j].border == GF_BORDER_WRAP && pipeline->steps[j].linear.height > 1;
+    size_t height = pipeline->steps[i].out_height;
+    return all ? height : gf_min(rows, height);
+}
+
+static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRowSet *rows)
+{
+    size_t count = pipeline->count, lag = 0;
+    GF_TRY(gf_allocate_zero(count, sizeof *chain->runners, &chain->runners));
+    GF_TRY(gf_allocate_zero(count, sizeof *chain->between, &chain->between));
+    GF_TRY(gf_allocate_zero(count, sizeof *chain->between_first, &chain->between_first));
+    for (size_t i = 0; i < count; i++) {
+        GF_TRY(gf_step_runner_create(&pipeline->steps[i], pipeline->wide,
+                                     &rows->functions[pipeline->wide], &chain->runners[i]));
+        chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
+        if (i > 0 && pipeline->steps[i].kind == GF_STEP_FILTER)
+            lag += pipeline->steps[i].linear.height - 1;
+    }
+    chain->run_rows = gf_max(MOST_RUN_ROWS, 2 * lag);
+    chain->bytes = align(chain->scratch);
+    for (size_t i = 0; i + 1 < count; i++) {
+        const GfStep *step = &pipeline->steps[i];
+        size_t row = align(step->out_width * step->channels * gf_sample_size(step->out));
+        chain->between[i] = row;
+        chain->between_first[i] = chain->bytes;
+        chain->bytes += row * rows_between(pipeline, i, chain->run_rows);
+    }
+    return GF_OK;
+}
+
+/* ---- computing ---- */
+
+typedef struct Job {
+    GfSession *session;
+    const GfPipeline *pipeline;
+    const Chain *chain;
+    const GfBand *out;
+    size_t rows; /* of a run */
+} Job;
+
+/* Output rows [y0, y1) of step `index`, in the memory of the next step or in the output band. */
+static void run_step(const Job *job, size_t index, size_t y0, size_t y1, unsigned char *memory,
+                     void *to, size_t stride)
+{
+    const GfStep *step = &job->pipeline->steps[index];
+    GfStepInput input = {job->session->ring.samples, job->session->ring.stride,
+                         job->session->ring.rows, 0};
+    if (index > 0) {
+        size_t begin, end;
+        gf_step_rows(step, y0, y1, &begin, &end);
+        unsigned char *between = memory + job->chain->between_first[index - 1];
+        input = (GfStepInput){between, job->chain->between[index - 1], end - begin, begin};
+        run_step(job, index - 1, begin, end, memory, between, input.stride);
+    }
+    gf_step_runner_run(job->chain->runners[index], &input, y0, y1, to, stride, memory);
+}
+
+static void run_rows(void *context, size_t round, size_t worker)
+{
+    const Job *job = context;
+    const GfBand *out = job->out;
+    size_t first = round * job->rows, last = gf_min(first + job->rows, out->rows);
+    run_step(job, job->pipeline->count - 1, out->y0 + first, out->y0 + last,
+             job->session->memory[worker], (unsigned char *)out->samples + first * out->stride,
+             out->stride);
+}
+
+static void run_band(GfSession *session, size_t output, const GfBand *out)
+{
+    GfWorkers *workers = session->state->workers;
+    const Chain *chain = &session->chains[output];
+    size_t runs = gf_workers_count(workers) * RUNS_A_WORKER;
+    size_t rows = gf_max((out->rows + runs - 1) / runs, LEAST_RUN_ROWS);
+    if (chain->run_rows > MOST_RUN_ROWS) /* many rows are computed twice: rather fewer runs */
+        rows = gf_max(rows, chain->run_rows);
+    rows = gf_min(rows, chain->run_rows);
+    Job job = {session, &session->plan->pipelines[output], chain, out, rows};
+    gf_workers_run(workers, (out->rows + rows - 1) / rows, run_rows, &job);
+}
+
+static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
+{
+    double start = gf_now();
+    (void)y0, (void)rows;
+    for (size_t i = 0; i < session->plan->outputs; i++)
+        if (outs[i].rows > 0)
+            run_band(session, i, &outs[i]);
+    session->times.compute += gf_now() - start;
+    return GF_OK;
+}
+
+static GfStatus collect(GfSession *session)
+{
+    (void)session;
+    return GF_OK;
+}
+
+/* ---- the backend ---- */
+
+static GfStatus supports(GfBackend *backend, const GfPlan *plan)
+{
+    (void)backend, (void)plan;
+    return GF_OK;
+}
+
+static void end(GfSession *session)
+{
+    if (!session)
+        return;
+    for (size_t i = 0; session->chains && i < session->plan->outputs; i++) {
+        Chain *chain = &session->chains[i];
+        for (size_t j = 0; chain->runners && j < session->plan->pipelines[i].count; j++)
+            gf_step_runner_free(chain->runners[j]);
+        free(chain->runners);
+        free(chain->between);
+        free(chain->between_first);
+    }
+    for (size_t i = 0; session->memory && i < gf_workers_count(session->state->workers); i++)
+        free(session->memory[i]);
+    free(session->memory);
+    free(session->chains);
+    free(session);
+}
+
+static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession **out)
+{
+    State *state = backend->state;
+    GfSession *session = NULL;
+    GfStatus status = GF_OK;
+    size_t bytes = 0, workers = gf_workers_count(state->workers);
+    *out = NULL;
+    GF_GO(gf_allocate_zero(1, sizeof *session, &session));
+    session->state = state;
+    session->plan = plan;
+    GF_GO(gf_allocate_zero(plan->outputs, sizeof *session->chains, &session->chains));
+    GF_GO(gf_allocate_zero(workers, sizeof *session->memory, &session->memory));
+    for (size_t i = 0; i < plan->outputs; i++) {
+        GF_GO(make_chain(&session->chains[i], &plan->pipelines[i], state->rows));
+        bytes = gf_max(bytes, session->chains[i].bytes);
+    }
+    for (size_t i = 0; i < workers; i++)
+        GF_GO(gf_allocate(1, bytes, &session->memory[i]));
+    *out = session;
+    session = NULL;
+done:
+    end(session);
+    return status;
+}
+
+static GfStatus begin(GfSession *session, const GfRing *ring)
+{
+    session->ring = *ring;
+    return GF_OK;
+}
+
+static const char *method(const GfSession *session, size_t output, size_t step)
+{
+    const GfStep *of = &session->plan->pipelines[output].steps[step];
+    return of->kind != GF_STEP_FILTER ? "opacity" : of->separable ? "separable" : "direct";
+}
+
+static GfTimes times(const GfSession *session)
+{
+    return session->times;
+}
+
+static void close_backend(GfBackend *backend)
+{
+    State *state = backend->state;
+    gf_workers_destroy(state->workers);
+    free(state);
+    free(backend);
+}
+
+GfStatus gf_cpu_open(size_t threads, GfBackend **out)
+{
+    GfBackend *backend = NULL;
+    State *state = NULL;
+    GfStatus status = GF_OK;
+    *out = NULL;
+    threads = threads ? threads : gf_processors();
+    GF_GO(gf_allocate_zero(1, sizeof *backend, &backend));
+    GF_GO(gf_allocate_zero(1, sizeof *state, &state));
+    GF_GO(gf_workers_create(threads, &state->workers));
+    state->rows = gf_row_set();
+    *backend = (GfBackend){.name = "cpu",
+                           .band_bytes = BAND_BYTES + threads * BAND_BYTES,
+                           .state = state,
+                           .supports = supports,
+                           .session = make_session,
+                           .begin = begin,
+                           .submit = submit,
+                           .collect = collect,
+                           .method = method,
+                           .times = times,
+                           .end = end,
+                           .close = close_backend};
+    snprintf(backend->device, sizeof backend->device, "%zu thread%s, %s", threads,
+             threads == 1 ? "" : "s", state->rows->name);
+    *out = backend;
+    return GF_OK;
+done:
+    free(state);
+    free(backend);
+    return status;
+}

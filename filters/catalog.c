@@ -1,0 +1,313 @@
+/* The catalogue: a row a filter, and beside it the function that turns parameters into stages.
+ * Sizes that a parameter leaves open (0) follow from sigma. Coefficients and sources:
+ * gpufilter-filters(7).
+ *
+ * Kernels are written with integer taps and a scale wherever they can be: their sums are then
+ * exact. */
+#include "filters/catalog.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/text.h"
+
+/* ---- building blocks ---- */
+
+/* Radius of a gaussian's support when no size is given: SciPy's truncation at 4 sigma. */
+static size_t gaussian_size(double sigma, double size)
+{
+    return size > 0 ? (size_t)size : 2 * (size_t)(4.0 * sigma + 0.5) + 1;
+}
+
+/* taps[i] = exp(-x^2 / (2 sigma^2)) at x = i - (n - 1) / 2, divided by their sum. */
+static void gaussian_taps(double *taps, size_t n, double sigma)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)i - ((double)n - 1.0) / 2.0;
+        taps[i] = exp(-x * x / (2.0 * sigma * sigma));
+        sum += taps[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        taps[i] /= sum;
+}
+
+/* Row n - 1 of Pascal's triangle: 1 2 1, 1 4 6 4 1, ... Returns the sum, 2^(n - 1). */
+static double binomial_taps(double *taps, size_t n)
+{
+    taps[0] = 1.0;
+    for (size_t i = 1; i < n; i++)
+        taps[i] = taps[i - 1] * (double)(n - i) / (double)i;
+    return ldexp(1.0, (int)n - 1);
+}
+
+/* 1 2 1 convolved (n - 3) / 2 times into -1 0 1: -1 0 1, -1 -2 0 2 1, -1 -4 -5 0 5 4 1. */
+static void derivative_taps(double *taps, size_t n)
+{
+    double smooth[16];
+    binomial_taps(smooth, n - 2);
+    memset(taps, 0, n * sizeof *taps);
+    for (size_t i = 0; i < n - 2; i++) {
+        taps[i] -= smooth[i];
+        taps[i + 2] += smooth[i];
+    }
+}
+
+/* Literal taps of one kernel. */
+static GfStatus add_literal(GfFilter *filter, size_t side, const double *taps, double scale)
+{
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_kernel(filter, 1, side, side, &linear));
+    memcpy(linear->weights, taps, side * side * sizeof *taps);
+    linear->scale = scale;
+    return GF_OK;
+}
+
+/* The choice of a gradient filter's `direction`, in the order of its words. */
+enum { DIRECTION_MAGNITUDE, DIRECTION_X, DIRECTION_Y };
+
+/* Gradient from a smoothing and a derivative vector of n taps: x is derivative along the row and
+ * smoothing along the column, y the other way round, magnitude both combined. */
+static GfStatus add_gradient(GfFilter *filter, size_t n, const double *smooth,
+                             const double *derivative, const double *values)
+{
+    size_t direction = (size_t)values[0];
+    bool both = direction == DIRECTION_MAGNITUDE;
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_factors(filter, both ? 2 : 1, n, n, &linear));
+    linear->scale = values[2];
+    for (size_t f = 0; f < linear->filters; f++) {
+        bool x = both ? f == 0 : direction == DIRECTION_X;
+        memcpy(linear->rows + f * n, x ? derivative : smooth, n * sizeof *smooth);
+        memcpy(linear->columns + f * n, x ? smooth : derivative, n * sizeof *smooth);
+    }
+    if (!both)
+        return GF_OK;
+    GfCombineOp op = values[1] > 0 ? GF_COMBINE_L1 : GF_COMBINE_L2;
+    return gf_filter_add_combine(filter, (GfCombine){.op = op});
+}
+
+/* ---- the filters ---- */
+
+static GfStatus identity(const double *values, GfFilter *filter)
+{
+    (void)values;
+    return add_literal(filter, 1, (const double[]){1.0}, 1.0);
+}
+
+static GfStatus box(const double *values, GfFilter *filter)
+{
+    size_t width = (size_t)(values[1] > 0 ? values[1] : values[0]);
+    size_t height = (size_t)(values[2] > 0 ? values[2] : values[0]);
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_factors(filter, 1, width, height, &linear));
+    for (size_t i = 0; i < width; i++)
+        linear->rows[i] = 1.0;
+    for (size_t i = 0; i < height; i++)
+        linear->columns[i] = 1.0;
+    linear->scale = 1.0 / (double)(width * height);
+    return GF_OK;
+}
+
+static GfStatus gaussian(const double *values, GfFilter *filter)
+{
+    double sigma_x = values[1] > 0 ? values[1] : values[0];
+    double sigma_y = values[2] > 0 ? values[2] : values[0];
+    size_t width = gaussian_size(sigma_x, values[3]), height = gaussian_size(sigma_y, values[3]);
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_factors(filter, 1, width, height, &linear));
+    gaussian_taps(linear->rows, width, sigma_x);
+    gaussian_taps(linear->columns, height, sigma_y);
+    return GF_OK;
+}
+
+static GfStatus binomial(const double *values, GfFilter *filter)
+{
+    size_t n = (size_t)values[0];
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_factors(filter, 1, n, n, &linear));
+    double sum = binomial_taps(linear->rows, n);
+    binomial_taps(linear->columns, n);
+    linear->scale = 1.0 / (sum * sum);
+    return GF_OK;
+}
+
+static GfStatus sharpen(const double *values, GfFilter *filter)
+{
+    double a = values[0];
+    const double taps[9] = {0, -a, 0, -a, 1 + 4 * a, -a, 0, -a, 0};
+    return add_literal(filter, 3, taps, 1.0);
+}
+
+static GfStatus unsharp(const double *values, GfFilter *filter)
+{
+    double sigma = values[0];
+    size_t n = gaussian_size(sigma, values[3]);
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_factors(filter, 2, n, n, &linear));
+    linear->rows[n / 2] = linear->columns[n / 2] = 1.0; /* kernel 0: the picture itself */
+    gaussian_taps(linear->rows + n, n, sigma);
+    gaussian_taps(linear->columns + n, n, sigma);
+    return gf_filter_add_combine(
+        filter, (GfCombine){.op = GF_COMBINE_UNSHARP, .amount = values[1], .threshold = values[2]});
+}
+
+static GfStatus emboss(const double *values, GfFilter *filter)
+{
+    double a = values[0];
+    const double taps[9] = {-2 * a, -a, 0, -a, 1, a, 0, a, 2 * a};
+    return add_literal(filter, 3, taps, 1.0);
+}
+
+static GfStatus sobel(const double *values, GfFilter *filter)
+{
+    double smooth[7], derivative[7];
+    size_t n = (size_t)values[3];
+    binomial_taps(smooth, n);
+    derivative_taps(derivative, n);
+    return add_gradient(filter, n, smooth, derivative, values);
+}
+
+static GfStatus prewitt(const double *values, GfFilter *filter)
+{
+    return add_gradient(filter, 3, (const double[]){1, 1, 1}, (const double[]){-1, 0, 1}, values);
+}
+
+static GfStatus scharr(const double *values, GfFilter *filter)
+{
+    return add_gradient(filter, 3, (const double[]){3, 10, 3}, (const double[]){-1, 0, 1}, values);
+}
+
+static GfStatus laplacian(const double *values, GfFilter *filter)
+{
+    static const double kernels[5][9] = {{0, 1, 0, 1, -4, 1, 0, 1, 0},
+                                         {-1, -1, -1, -1, 8, -1, -1, -1, -1},
+                                         {2, 0, 2, 0, -8, 0, 2, 0, 2},
+                                         {-2, 1, -2, 1, 4, 1, -2, 1, -2},
+                                         {1, -2, 1, -2, 4, -2, 1, -2, 1}};
+    return add_literal(filter, 3, kernels[(size_t)values[0]], values[1]);
+}
+
+static GfStatus laplacian_of_gaussian(const double *values, GfFilter *filter)
+{
+    double sigma = values[0];
+    size_t n = gaussian_size(sigma, values[1]);
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_kernel(filter, 1, n, n, &linear));
+    double centre = ((double)n - 1.0) / 2.0, sum = 0.0;
+    for (size_t i = 0; i < n * n; i++) {
+        double x = (double)(i % n) - centre, y = (double)(i / n) - centre;
+        double r2 = (x * x + y * y) / (sigma * sigma);
+        linear->weights[i] = (2.0 - r2) * exp(-r2 / 2.0) / 2.0;
+        sum += linear->weights[i];
+    }
+    /* The cut and sampled function does not quite sum to zero, and a flat picture must give zero.
+     */
+    for (size_t i = 0; i < n * n; i++)
+        linear->weights[i] -= sum / (double)(n * n);
+    linear->scale = values[2];
+    return GF_OK;
+}
+
+/* ---- the table ---- */
+
+#define SCALE_PARAMETER                                                                            \
+    {                                                                                              \
+        "scale", "factor on the response", NULL, -1e6, 1e6, 1, false, false                        \
+    }
+#define GRADIENT_PARAMETERS                                                                        \
+    {"direction", "what of the gradient", "magnitude x y", 0, 2, 0, true, false},                  \
+        {"norm", "how x and y make the magnitude", "l2 l1", 0, 1, 0, true, false}, SCALE_PARAMETER
+#define SIZE_PARAMETER                                                                             \
+    {                                                                                              \
+        "size", "taps a side, odd; 0: 2 round(4 sigma) + 1", NULL, 0, 2047, 0, true, true          \
+    }
+
+const GfNamedFilter gf_catalog[] = {
+    {"identity", "the picture as it is", "1", {{0}}, identity},
+    {"box",
+     "mean of a rectangle",
+     "every tap 1 / (width height)",
+     {{"size", "taps a side", NULL, 1, 2047, 3, true, false},
+      {"width", "taps a row; 0: size", NULL, 0, 2047, 0, true, false},
+      {"height", "taps a column; 0: size", NULL, 0, 2047, 0, true, false}},
+     box},
+    {"gaussian",
+     "gaussian blur",
+     "exp(-(x^2 / 2 sigma_x^2 + y^2 / 2 sigma_y^2)), divided by its sum",
+     {{"sigma", "standard deviation in pixels", NULL, 0.01, 250, 1, false, false},
+      {"sigma_x", "along the row; 0: sigma", NULL, 0, 250, 0, false, false},
+      {"sigma_y", "along the column; 0: sigma", NULL, 0, 250, 0, false, false},
+      SIZE_PARAMETER},
+     gaussian},
+    {"binomial",
+     "blur by a row of Pascal's triangle",
+     "1 2 1, 1 4 6 4 1, ... in both directions, divided by the sum",
+     {{"size", "taps a side, odd", NULL, 3, 15, 3, true, true}},
+     binomial},
+    {"sharpen",
+     "picture minus laplacian",
+     "0 -a 0 / -a 1+4a -a / 0 -a 0",
+     {{"amount", "a", NULL, 0, 100, 1, false, false}},
+     sharpen},
+    {"unsharp",
+     "unsharp masking: adds what a blur takes away",
+     "x + amount (x - gaussian x) where |x - gaussian x| >= threshold, else x",
+     {{"sigma", "of the gaussian, in pixels", NULL, 0.01, 250, 1, false, false},
+      {"amount", "strength", NULL, 0, 100, 1, false, false},
+      {"threshold", "smallest difference that counts, in steps of an 8-bit picture", NULL, 0, 255,
+       0, false, false},
+      SIZE_PARAMETER},
+     unsharp},
+    {"emboss",
+     "relief, lit from the upper left",
+     "-2a -a 0 / -a 1 a / 0 a 2a",
+     {{"amount", "a", NULL, 0, 100, 1, false, false}},
+     emboss},
+    {"sobel",
+     "gradient, binomial smoothing",
+     "1 2 1 x -1 0 1; size 5: 1 4 6 4 1 x -1 -2 0 2 1; size 7: 1 6 15 20 15 6 1 x -1 -4 -5 0 5 4 1",
+     {GRADIENT_PARAMETERS, {"size", "taps a side: 3, 5 or 7", NULL, 3, 7, 3, true, true}},
+     sobel},
+    {"prewitt", "gradient, box smoothing", "1 1 1 x -1 0 1", {GRADIENT_PARAMETERS}, prewitt},
+    {"scharr",
+     "gradient of nearly equal strength in every direction",
+     "3 10 3 x -1 0 1",
+     {GRADIENT_PARAMETERS},
+     scharr},
+    {"laplacian",
+     "second derivative",
+     "4: 0 1 0 / 1 -4 1 / 0 1 0; 8: -1 -1 -1 / -1 8 -1 / -1 -1 -1; "
+     "diagonal: 2 0 2 / 0 -8 0 / 2 0 2; cross: -2 1 -2 / 1 4 1 / -2 1 -2; "
+     "check: 1 -2 1 / -2 4 -2 / 1 -2 1",
+     {{"kind", "which kernel", "4 8 diagonal cross check", 0, 4, 0, true, false}, SCALE_PARAMETER},
+     laplacian},
+    {"log",
+     "laplacian of gaussian",
+     "(2 - r^2 / sigma^2) exp(-r^2 / 2 sigma^2) / 2, less its mean",
+     {{"sigma", "of the gaussian, in pixels", NULL, 0.3, 60, 1.4, false, false},
+      {"size", "taps a side, odd; 0: 2 round(4 sigma) + 1", NULL, 0, 511, 0, true, true},
+      SCALE_PARAMETER},
+     laplacian_of_gaussian},
+    {NULL, NULL, NULL, {{0}}, NULL},
+};
+
+const GfNamedFilter *gf_catalog_find(const char *name)
+{
+    for (const GfNamedFilter *row = gf_catalog; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
+}
+
+const char *gf_catalog_nearest(const char *name)
+{
+    const char *names[sizeof gf_catalog / sizeof *gf_catalog];
+    size_t n = 0;
+    for (const GfNamedFilter *row = gf_catalog; row->name; row++)
+        names[n++] = row->name;
+    names[n] = NULL;
+    return gf_nearest(name, names);
+}

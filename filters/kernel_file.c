@@ -1,0 +1,156 @@
+/* A kernel file is what people already have: a matrix pasted from a paper or written by libvips.
+ * Lines are read first and understood afterwards, because whether the first one is a header shows
+ * only when the rows below it are counted. */
+#include "filters/kernel_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/text.h"
+
+enum { MAX_FILE_BYTES = 64 << 20, SHOWN = 160 };
+
+typedef struct Table {
+    double *values; /* all numbers, row after row */
+    size_t count, capacity;
+    size_t *row_begin; /* index of each row's first number */
+    size_t *row_line;  /* number of its line in the file */
+    size_t rows, row_capacity;
+} Table;
+
+static GfStatus grow(void *array, size_t size, size_t count, size_t *capacity)
+{
+    void *old, *longer;
+    if (count < *capacity)
+        return GF_OK;
+    size_t wanted = *capacity ? *capacity * 2 : 64, bytes;
+    memcpy(&old, array, sizeof old);
+    longer = gf_mul(wanted, size, &bytes) ? realloc(old, bytes) : NULL;
+    if (!longer)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    memcpy(array, &longer, sizeof longer);
+    *capacity = wanted;
+    return GF_OK;
+}
+
+static GfStatus begin_row(Table *table, size_t line)
+{
+    size_t capacity = table->row_capacity;
+    GF_TRY(grow(&table->row_begin, sizeof *table->row_begin, table->rows, &capacity));
+    capacity = table->row_capacity;
+    GF_TRY(grow(&table->row_line, sizeof *table->row_line, table->rows, &capacity));
+    table->row_capacity = capacity;
+    table->row_begin[table->rows] = table->count;
+    table->row_line[table->rows++] = line;
+    return GF_OK;
+}
+
+static GfStatus read_line(Table *table, const char *text, size_t line)
+{
+    bool empty = true;
+    for (;;) {
+        text += strspn(text, " \t\r\n,;");
+        if (!*text || *text == '#')
+            return GF_OK;
+        if (empty)
+            GF_TRY(begin_row(table, line));
+        empty = false;
+        char *end;
+        double value = strtod(text, &end);
+        size_t digits = strspn(text, "+-.0123456789eE");
+        if (end == text || (size_t)(end - text) > digits || !isfinite(value)) {
+            char shown[SHOWN];
+            return gf_fail(GF_EUSAGE, "line %zu: not a number: \"%s\"", line,
+                           gf_escape(text, shown, sizeof shown));
+        }
+        text = end;
+        GF_TRY(grow(&table->values, sizeof *table->values, table->count, &table->capacity));
+        table->values[table->count++] = value;
+    }
+}
+
+static GfStatus read_table(FILE *file, Table *table)
+{
+    char *line = NULL;
+    size_t capacity = 0, number = 0, bytes = 0;
+    GfStatus status = GF_OK;
+    for (;;) {
+        errno = 0;
+        ssize_t length = getline(&line, &capacity, file);
+        if (length < 0)
+            break;
+        bytes += (size_t)length;
+        if (strlen(line) != (size_t)length)
+            GF_GO(gf_fail(GF_EUSAGE, "line %zu: a NUL byte: this is no text file", number + 1));
+        if (bytes > MAX_FILE_BYTES)
+            GF_GO(gf_fail(GF_EUSAGE, "the file is larger than 64 MiB: no kernel is"));
+        GF_GO(read_line(table, line, ++number));
+    }
+    if (ferror(file))
+        status = gf_fail(GF_EREAD, "%s", strerror(errno));
+done:
+    free(line);
+    return status;
+}
+
+static size_t row_length(const Table *table, size_t row)
+{
+    size_t end = row + 1 < table->rows ? table->row_begin[row + 1] : table->count;
+    return end - table->row_begin[row];
+}
+
+/* A first line "width height [scale [offset]]" that describes the rows below it. */
+static bool has_header(const Table *table)
+{
+    size_t length = row_length(table, 0);
+    return length >= 2 && length <= 4 && table->rows >= 2 &&
+           table->values[0] == (double)row_length(table, 1) &&
+           table->values[1] == (double)(table->rows - 1);
+}
+
+static GfStatus make_kernel(const Table *table, GfFilter *filter)
+{
+    if (table->rows == 0)
+        return gf_fail(GF_EUSAGE, "no numbers in the file");
+    size_t first = has_header(table) ? 1 : 0;
+    size_t width = row_length(table, first);
+    for (size_t row = first; row < table->rows; row++)
+        if (row_length(table, row) != width)
+            return gf_fail(GF_EUSAGE, "line %zu has %zu numbers, the rows above it have %zu",
+                           table->row_line[row], row_length(table, row), width);
+    GfLinear *linear;
+    GF_TRY(gf_filter_add_kernel(filter, 1, width, table->rows - first, &linear));
+    memcpy(linear->weights, table->values + table->row_begin[first],
+           width * (table->rows - first) * sizeof *table->values);
+    size_t header = first ? row_length(table, 0) : 0;
+    if (header >= 3 && table->values[2] == 0.0)
+        return gf_fail(GF_EUSAGE, "line %zu: the scale is 0", table->row_line[0]);
+    linear->scale = header >= 3 ? 1.0 / table->values[2] : 1.0;
+    linear->offset = header >= 4 ? table->values[3] : 0.0;
+    return GF_OK;
+}
+
+GfStatus gf_kernel_file_read(const char *path, GfFilter *filter)
+{
+    char shown[SHOWN];
+    Table table = {0};
+    FILE *file = fopen(path, "re");
+    GfStatus status = file ? read_table(file, &table) : gf_fail(GF_EUSAGE, "%s", strerror(errno));
+    if (status == GF_OK)
+        status = make_kernel(&table, filter);
+    if (file)
+        fclose(file);
+    free(table.values);
+    free(table.row_begin);
+    free(table.row_line);
+    if (status == GF_OK)
+        return GF_OK;
+    gf_fail_at(status, gf_escape(path, shown, sizeof shown));
+    gf_fail_at(status, "kernel file");
+    return status == GF_EMEMORY ? status : GF_EUSAGE;
+}

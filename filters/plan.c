@@ -1,0 +1,414 @@
+/* From stages to steps: neighbours that can share a pass over the picture are fused (a bank, its
+ * combination, the functions of one sample behind it, the last rounding), geometry follows from the
+ * kernels, and the rows in flight follow from the geometry. */
+#include "filters/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/precision.h"
+#include "filters/rank.h"
+
+enum { BANDS_AHEAD = 4, LEAST_BAND_ROWS = 16, OUTPUT_BANDS = 3 };
+
+GfPlanOptions gf_plan_options_default(GfSample sample)
+{
+    return (GfPlanOptions){.border = GF_BORDER_REPLICATE, .sample = sample, .band_bytes = 1 << 20};
+}
+
+/* ---- stages to steps ---- */
+
+static GfStep *last_step(GfPipeline *pipeline)
+{
+    return pipeline->count ? &pipeline->steps[pipeline->count - 1] : NULL;
+}
+
+static GfStep *add_step(GfPipeline *pipeline, GfStepKind kind)
+{
+    GfStep *step = &pipeline->steps[pipeline->count++];
+    *step = (GfStep){.kind = kind, .gain = 1.0, .alpha_gain = 1.0};
+    return step;
+}
+
+/* Keeps an array of doubles for the life of the pipeline. */
+static GfStatus store(GfPipeline *pipeline, size_t count, double **array)
+{
+    GF_TRY(gf_allocate(count, sizeof **array, array));
+    pipeline->storage[pipeline->stored++] = *array;
+    return GF_OK;
+}
+
+/* Copies `count` runs of `length` doubles, each run reversed. */
+static GfStatus reversed(GfPipeline *pipeline, double **array, size_t count, size_t length)
+{
+    const double *from = *array;
+    if (!from)
+        return GF_OK;
+    GF_TRY(store(pipeline, count * length, array));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < length; j++)
+            (*array)[i * length + j] = from[i * length + length - 1 - j];
+    return GF_OK;
+}
+
+/* True convolution is correlation with the kernel turned by 180 degrees about its anchor. */
+static GfStatus flip(GfPipeline *pipeline, GfLinear *linear)
+{
+    linear->anchor_x = linear->width - 1 - linear->anchor_x;
+    linear->anchor_y = linear->height - 1 - linear->anchor_y;
+    GF_TRY(reversed(pipeline, &linear->weights, linear->filters, linear->width * linear->height));
+    GF_TRY(reversed(pipeline, &linear->columns, linear->filters, linear->height));
+    return reversed(pipeline, &linear->rows, linear->filters, linear->width);
+}
+
+/* Finds factors of kernels that came as taps, where two passes are less work than one. */
+static GfStatus separate(GfPipeline *pipeline, GfStep *step)
+{
+    GfLinear *linear = &step->linear;
+    size_t taps = linear->width * linear->height;
+    if (!linear->columns) {
+        if (taps <= linear->width + linear->height)
+            return GF_OK;
+        double *columns, *rows;
+        GF_TRY(store(pipeline, linear->filters * linear->height, &columns));
+        GF_TRY(store(pipeline, linear->filters * linear->width, &rows));
+        for (size_t f = 0; f < linear->filters; f++)
+            if (!gf_rank_one(linear->weights + f * taps, linear->width, linear->height,
+                             columns + f * linear->height, rows + f * linear->width))
+                return GF_OK;
+        linear->columns = columns;
+        linear->rows = rows;
+    }
+    step->separable = true;
+    return GF_OK;
+}
+
+static GfStatus add_linear(GfPipeline *pipeline, const GfLinear *linear, bool flipped)
+{
+    GfStep *step = add_step(pipeline, GF_STEP_FILTER);
+    step->linear = *linear;
+    if (flipped)
+        GF_TRY(flip(pipeline, &step->linear));
+    return separate(pipeline, step);
+}
+
+/* A step for functions of one sample that have no filter to ride on. */
+static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
+{
+    double *one;
+    GF_TRY(store(pipeline, 1, &one));
+    *one = 1.0;
+    *step = add_step(pipeline, GF_STEP_FILTER);
+    (*step)->linear = (GfLinear){.filters = 1, .width = 1, .height = 1, .scale = 1.0};
+    (*step)->linear.weights = one;
+    return GF_OK;
+}
+
+static GfStatus add_stage(GfPipeline *pipeline, const GfStage *stage, bool flipped)
+{
+    GfStep *last = last_step(pipeline);
+    switch (stage->kind) {
+    case GF_STAGE_LINEAR:
+        return add_linear(pipeline, &stage->linear, flipped);
+    case GF_STAGE_COMBINE:
+        if (!last || last->combine.op || last->posts)
+            return gf_fail(GF_EFILTER, "there is no bank to combine");
+        last->combine = stage->combine;
+        return GF_OK;
+    case GF_STAGE_POINTWISE:
+        if (!last || last->posts == GF_STEP_MAX_POST - 1)
+            GF_TRY(add_identity(pipeline, &last));
+        last->post[last->posts++] = stage->pointwise;
+        return GF_OK;
+    }
+    return gf_fail(GF_EFILTER, "an unknown stage");
+}
+
+/* ---- what the response means ---- */
+
+typedef struct Meaning {
+    bool is_signed;  /* the response swings about zero */
+    bool derivative; /* some kernel's sum is not positive, or an offset moves the response */
+    bool spreads;    /* some kernel is larger than 1 x 1 */
+    double sum;      /* product of the kernels' sums: what a flat picture is multiplied by */
+} Meaning;
+
+static double kernel_sum(const GfLinear *linear, size_t f, double *absolute)
+{
+    double sum = 0.0;
+    *absolute = 0.0;
+    for (size_t y = 0; y < linear->height; y++)
+        for (size_t x = 0; x < linear->width; x++) {
+            sum += gf_linear_tap(linear, f, y, x);
+            *absolute += fabs(gf_linear_tap(linear, f, y, x));
+        }
+    return sum;
+}
+
+static Meaning find_meaning(const GfPipeline *pipeline)
+{
+    Meaning meaning = {.sum = 1.0};
+    for (size_t i = 0; i < pipeline->count; i++) {
+        const GfStep *step = &pipeline->steps[i];
+        const GfLinear *linear = &step->linear;
+        double absolute, sum = kernel_sum(linear, 0, &absolute);
+        bool zero = fabs(sum) <= 1e-9 * absolute;
+        meaning.is_signed |= zero && linear->offset == 0.0;
+        meaning.derivative |= sum * linear->scale <= 0.0 || zero || linear->offset != 0.0;
+        meaning.spreads |= linear->width * linear->height > 1;
+        meaning.sum *= sum * linear->scale;
+        if (step->combine.op == GF_COMBINE_L2 || step->combine.op == GF_COMBINE_L1)
+            meaning.is_signed = false;
+        for (size_t j = 0; j < step->posts; j++)
+            if (step->post[j].op == GF_POINTWISE_ABS)
+                meaning.is_signed = false;
+    }
+    return meaning;
+}
+
+static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Meaning *meaning)
+{
+    bool real = gf_sample_is_float(plan->options.sample);
+    pipeline->range = plan->options.range;
+    if (pipeline->range == GF_RANGE_AUTO)
+        pipeline->range = meaning->is_signed && !real ? GF_RANGE_ABS : GF_RANGE_CLAMP;
+    pipeline->alpha = plan->options.alpha;
+    if (pipeline->alpha == GF_ALPHA_AUTO)
+        pipeline->alpha =
+            meaning->derivative || !meaning->spreads ? GF_ALPHA_COPY : GF_ALPHA_PREMUL;
+}
+
+/* ---- geometry ---- */
+
+static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Meaning *meaning)
+{
+    size_t width = plan->in.width, height = plan->in.height;
+    bool own_alpha = plan->in.has_alpha && pipeline->alpha != GF_ALPHA_FILTER;
+    for (size_t i = 0; i < pipeline->count; i++) {
+        GfStep *step = &pipeline->steps[i];
+        const GfLinear *linear = &step->linear;
+        bool filters = step->kind == GF_STEP_FILTER;
+        bool shrinks = filters && plan->options.border == GF_BORDER_VALID;
+        if (shrinks && (linear->width > width || linear->height > height))
+            return gf_fail(GF_EFILTER,
+                           "border valid: a kernel of %zu x %zu does not fit into %zu x %zu pixels",
+                           linear->width, linear->height, width, height);
+        step->in_width = width;
+        step->in_height = height;
+        width -= shrinks ? linear->width - 1 : 0;
+        height -= shrinks ? linear->height - 1 : 0;
+        step->out_width = width;
+        step->out_height = height;
+        step->origin_x = filters && !shrinks ? -(ptrdiff_t)linear->anchor_x : 0;
+        step->origin_y = filters && !shrinks ? -(ptrdiff_t)linear->anchor_y : 0;
+        step->channels = plan->in.channels;
+        step->post_channels = plan->in.channels - (own_alpha ? 1 : 0);
+        step->keep_alpha = filters && own_alpha && pipeline->alpha == GF_ALPHA_COPY;
+        step->border = plan->options.border;
+        step->border_value = plan->options.border_value;
+        step->white = gf_sample_max(plan->in.sample);
+        bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum > 0.0;
+        step->alpha_gain = divides ? 1.0 / meaning->sum : 1.0;
+    }
+    pipeline->out = plan->in;
+    pipeline->out.width = width;
+    pipeline->out.height = height;
+    pipeline->out.sample = plan->options.sample;
+    return GF_OK;
+}
+
+/* The last step carries the range, the change of depth and the store. */
+static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
+{
+    GfSample out = plan->options.sample;
+    GfStep *last = last_step(pipeline);
+    if (pipeline->range == GF_RANGE_ABS)
+        last->post[last->posts++] = (GfPointwise){.op = GF_POINTWISE_ABS};
+    if (!gf_sample_is_float(plan->in.sample) && !gf_sample_is_float(out))
+        last->gain = gf_sample_max(out) / gf_sample_max(plan->in.sample);
+    if (pipeline->range == GF_RANGE_OFFSET && !gf_sample_is_float(out))
+        last->mid = (gf_sample_max(out) + 1.0) / 2.0;
+    pipeline->steps[0].in = plan->in.sample;
+    last->out = out;
+    pipeline->wide = gf_pipeline_needs_wide(pipeline);
+    for (size_t i = 1; i < pipeline->count; i++)
+        pipeline->steps[i - 1].out = pipeline->steps[i].in = pipeline->wide ? GF_F64 : GF_F32;
+}
+
+static void count_work(GfPipeline *pipeline, const GfPlan *plan)
+{
+    for (size_t i = 0; i < pipeline->count; i++) {
+        const GfStep *step = &pipeline->steps[i];
+        double width = (double)step->linear.width, height = (double)step->linear.height;
+        double taps = step->separable ? width + height : width * height;
+        pipeline->multiply_adds += taps * (double)step->linear.filters * (double)step->channels *
+                                   (double)step->out_width * (double)step->out_height;
+    }
+    pipeline->bytes = (double)gf_row_bytes(&plan->in) * (double)plan->in.height +
+                      (double)gf_row_bytes(&pipeline->out) * (double)pipeline->out.height;
+}
+
+/* Opacity is multiplied in before the first step and divided out after the last. */
+static void wrap_premultiplied(GfPipeline *pipeline)
+{
+    memmove(pipeline->steps + 1, pipeline->steps, pipeline->count * sizeof *pipeline->steps);
+    pipeline->steps[0] = (GfStep){.kind = GF_STEP_PREMULTIPLY, .gain = 1.0};
+    pipeline->count++;
+    add_step(pipeline, GF_STEP_UNPREMULTIPLY);
+}
+
+static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, const GfPlan *plan)
+{
+    pipeline->filter = filter;
+    /* Room for an identity before a pointwise stage that has none, and two steps for opacity. */
+    GF_TRY(gf_allocate_zero(filter->count + 3, sizeof *pipeline->steps, &pipeline->steps));
+    for (size_t i = 0; i < filter->count; i++)
+        GF_TRY(add_stage(pipeline, &filter->stages[i], plan->options.flip));
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (pipeline->steps[i].linear.filters > 1 && !pipeline->steps[i].combine.op)
+            return gf_fail(GF_EFILTER, "a bank without a stage that combines it");
+    Meaning meaning = find_meaning(pipeline);
+    resolve_options(pipeline, plan, &meaning);
+    if (plan->in.has_alpha && pipeline->alpha == GF_ALPHA_PREMUL)
+        wrap_premultiplied(pipeline);
+    GF_TRY(set_geometry(pipeline, plan, &meaning));
+    set_samples(pipeline, plan);
+    count_work(pipeline, plan);
+    return GF_OK;
+}
+
+/* ---- rows ---- */
+
+void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_t *end)
+{
+    ptrdiff_t height = (ptrdiff_t)step->in_height;
+    ptrdiff_t taps = step->kind == GF_STEP_FILTER ? (ptrdiff_t)step->linear.height : 1;
+    ptrdiff_t first = (ptrdiff_t)y0 + step->origin_y;
+    ptrdiff_t last = (ptrdiff_t)y1 - 1 + step->origin_y + taps - 1;
+    if (y0 >= y1) {
+        *begin = *end = 0;
+        return;
+    }
+    if (step->border == GF_BORDER_WRAP && (first < 0 || last >= height)) {
+        *begin = 0;
+        *end = step->in_height;
+        return;
+    }
+    /* What lies outside is mirrored to rows as far inside, which a short band may not reach itself.
+     */
+    ptrdiff_t lowest = last >= height ? 2 * (height - 1) - last : first;
+    ptrdiff_t highest = first < 0 ? -first : last;
+    first = first < lowest ? first : lowest;
+    last = last > highest ? last : highest;
+    *begin = first < 0 ? 0 : (size_t)first;
+    *end = last >= height ? step->in_height : (size_t)last + 1;
+}
+
+void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *begin, size_t *end)
+{
+    for (size_t i = pipeline->count; i-- > 0;) {
+        gf_step_rows(&pipeline->steps[i], y0, y1, begin, end);
+        y0 = *begin;
+        y1 = *end;
+    }
+}
+
+size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows)
+{
+    size_t known = 0, beyond = pipeline->out.height + 1;
+    while (beyond - known > 1) {
+        size_t begin = 0, end = 0, middle = known + (beyond - known) / 2;
+        gf_pipeline_rows(pipeline, 0, middle, &begin, &end);
+        if (end <= rows)
+            known = middle;
+        else
+            beyond = middle;
+    }
+    return known;
+}
+
+/* Rows by which output lags behind input, and by which input must be kept, at most. */
+static size_t pipeline_span(const GfPipeline *pipeline)
+{
+    size_t span = 0;
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (pipeline->steps[i].kind == GF_STEP_FILTER)
+            span += 2 * (pipeline->steps[i].linear.height - 1);
+    return span;
+}
+
+/* Bytes of a ring for bands of `band` rows, and of the output bands beside it. */
+static size_t bytes_in_flight(const GfPlan *plan, size_t band, size_t ring)
+{
+    size_t bytes = ring * gf_row_bytes(&plan->in);
+    for (size_t i = 0; i < plan->outputs; i++)
+        bytes += OUTPUT_BANDS * band * gf_row_bytes(&plan->pipelines[i].out);
+    return bytes;
+}
+
+static size_t ring_rows(const GfPlan *plan, size_t span, size_t band)
+{
+    size_t rows = (span + band - 1) / band * band + BANDS_AHEAD * band;
+    return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
+}
+
+static GfStatus plan_rows(GfPlan *plan)
+{
+    size_t span = 0, row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
+    plan->streams = !plan->options.whole;
+    for (size_t i = 0; i < plan->outputs; i++) {
+        const GfPipeline *pipeline = &plan->pipelines[i];
+        span = gf_max(span, pipeline_span(pipeline));
+        for (size_t j = 0; j < pipeline->count; j++)
+            if (pipeline->steps[j].border == GF_BORDER_WRAP && pipeline->steps[j].linear.height > 1)
+                plan->streams = false;
+    }
+    size_t band = gf_max(gf_max(plan->options.band_bytes / row_bytes, span / 2), LEAST_BAND_ROWS);
+    band = plan->options.whole ? height : gf_min(band, height);
+    size_t memory = plan->options.memory;
+    while (memory && band > 1 && bytes_in_flight(plan, band, ring_rows(plan, span, band)) > memory)
+        band = (band + 1) / 2;
+    plan->band_rows = band;
+    plan->ring_rows = ring_rows(plan, span, band);
+    size_t bytes = bytes_in_flight(plan, band, plan->ring_rows);
+    if (memory && bytes > memory)
+        return gf_fail(GF_ELIMIT, "the rows in flight need %zu KiB, the limit is %zu KiB",
+                       bytes >> 10, memory >> 10);
+    return GF_OK;
+}
+
+GfStatus gf_plan_create(const GfFilter *const *filters, size_t count, const GfFormat *in,
+                        const GfPlanOptions *options, GfPlan **out)
+{
+    GfPlan *plan;
+    GfStatus status = GF_OK;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *plan, &plan));
+    plan->in = *in;
+    plan->options = *options;
+    GF_GO(gf_allocate_zero(count, sizeof *plan->pipelines, &plan->pipelines));
+    for (plan->outputs = 0; plan->outputs < count;) {
+        size_t i = plan->outputs++;
+        GF_GO(plan_pipeline(&plan->pipelines[i], filters[i], plan));
+    }
+    GF_GO(plan_rows(plan));
+    *out = plan;
+    plan = NULL;
+done:
+    gf_plan_free(plan);
+    return status;
+}
+
+void gf_plan_free(GfPlan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->outputs; i++) {
+        for (size_t j = 0; j < plan->pipelines[i].stored; j++)
+            free(plan->pipelines[i].storage[j]);
+        free(plan->pipelines[i].steps);
+    }
+    free(plan->pipelines);
+    free(plan);
+}
