@@ -84,7 +84,7 @@ const char *gf_nearest(const char *name, const char *const *names)
     for (; *names; names++) {
         size_t d = distance(name, *names);
         size_t longer = strlen(name) > strlen(*names) ? strlen(name) : strlen(*names);
-        if (d < best_distance && d * 3 <= longer) {
+        if (d < best_distance && d * 3 <= longer + 1) {
             best = *names;
             best_distance = d;
         }

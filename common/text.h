@@ -9,6 +9,6 @@
  * not fit end in "...". */
 const char *gf_escape(const char *name, char *out, size_t size);
 
-/* The entry of `names` (NULL-terminated) closest to `name` by edit distance, or NULL when none is
- * closer than a third of the longer one's length. */
+/* The entry of `names` (NULL-terminated) closest to `name` by edit distance, or NULL when more than
+ * about a third of the letters differ. */
 const char *gf_nearest(const char *name, const char *const *names);

@@ -1,42 +1,52 @@
-/* A forward error bound, step by step. With u = 2^-24, a sum of n products in f32 is off by at most
- * about u (n + 1) / 2 sum|w| max|x| (the partial sums grow evenly), the weights' own rounding adds
- * u sum|w| max|x|. Kernels of integers times a power of two on integer samples are exact while the
- * sums stay below 2^24, which covers the classic edge filters. Backends sum kernels of more than 49
- * taps row by row, so that n is width + height there as for separable kernels. */
+/* A model of the rounding error, step by step. With u = 2^-24, each operation in f32 is off by a
+ * random 0.58 u times its result (one standard deviation, at the worst mantissa), and errors of
+ * different operations are independent. A sum of n products whose partial sums grow evenly to R is
+ * then off by 0.58 u R sqrt(n / 3), the rounded weights add 0.58 u max|x| sqrt(sum w^2), and a
+ * kernel passes an error that came in on as sqrt(sum w^2). Six standard deviations must fit into
+ * what the rule allows.
+ *
+ * Kernels of integers times a power of two on integer samples are exact while the sums stay below
+ * 2^24, which covers the classic edge filters. Backends sum kernels of more than 49 taps row by
+ * row, so that n is width + height there as for separable kernels. */
 #include "filters/precision.h"
 
 #include <math.h>
 
-static const double unit = 0x1p-24;
+static const double unit = 0.58 * 0x1p-24;
+static const double deviations = 6.0;
 
 enum { FLAT_TAPS = 49, MOST_FLOAT_TERMS = 64 };
 
 /* What is known about the samples between two steps. */
 typedef struct Knowledge {
     double largest; /* bound on |sample| */
-    double error;   /* bound on |sample in f32 - exact sample| */
+    double error;   /* standard deviation of (sample in f32 - exact sample) */
     bool integer;   /* samples are integers */
+    bool is_signed; /* samples may be negative */
     bool lossy; /* a derivative was taken of rounded samples: small values, large relative error */
 } Knowledge;
 
 typedef struct Sums {
     double absolute; /* largest sum of |tap| of the bank */
+    double one_sign; /* largest sum of |tap| over the positive or the negative taps */
+    double length;   /* largest square root of the sum of tap^2 */
     double total;    /* smallest |sum of taps| relative to its sum of |tap| */
-    bool dyadic;     /* every tap is an integer times 2^-8 */
 } Sums;
 
 static Sums sum_taps(const GfLinear *linear)
 {
-    Sums sums = {0.0, 1.0, true};
+    Sums sums = {0.0, 0.0, 0.0, 1.0};
     for (size_t f = 0; f < linear->filters; f++) {
-        double absolute = 0.0, total = 0.0;
+        double absolute = 0.0, total = 0.0, squares = 0.0;
         for (size_t y = 0; y < linear->height; y++)
             for (size_t x = 0; x < linear->width; x++) {
                 double tap = gf_linear_tap(linear, f, y, x);
                 absolute += fabs(tap);
                 total += tap;
-                sums.dyadic &= tap * 256.0 == nearbyint(tap * 256.0);
+                squares += tap * tap;
             }
+        sums.length = fmax(sums.length, sqrt(squares));
+        sums.one_sign = fmax(sums.one_sign, (absolute + fabs(total)) / 2.0);
         sums.absolute = fmax(sums.absolute, absolute);
         if (absolute > 0.0)
             sums.total = fmin(sums.total, fabs(total) / absolute);
@@ -44,19 +54,34 @@ static Sums sum_taps(const GfLinear *linear)
     return sums;
 }
 
-/* Scales that are dyadic factors of a separable kernel must be so one by one. */
-static bool factors_dyadic(const GfStep *step)
+/* The fewest binary places after the point that hold every number; more than 8 count as 100. */
+static int binary_places(const double *numbers, size_t count)
 {
-    const GfLinear *linear = &step->linear;
-    bool dyadic = true;
-    for (size_t i = 0; step->separable && i < linear->filters * linear->height; i++)
-        dyadic &= linear->columns[i] * 16.0 == nearbyint(linear->columns[i] * 16.0);
-    for (size_t i = 0; step->separable && i < linear->filters * linear->width; i++)
-        dyadic &= linear->rows[i] * 16.0 == nearbyint(linear->rows[i] * 16.0);
-    return dyadic;
+    double unit_place = 1.0;
+    int places = 0;
+    for (size_t i = 0; i < count; i++)
+        while (places < 100 && numbers[i] * unit_place != nearbyint(numbers[i] * unit_place)) {
+            places = places < 8 ? places + 1 : 100;
+            unit_place = ldexp(1.0, places);
+        }
+    return places;
 }
 
-static void follow_combine(const GfStep *step, Knowledge *known)
+/* The same for all products of taps that a backend may form: of the whole kernel, or of its
+ * factors. */
+static int step_places(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    int places = 0, taps = 0;
+    if (linear->columns)
+        places = binary_places(linear->columns, linear->filters * linear->height) +
+                 binary_places(linear->rows, linear->filters * linear->width);
+    if (linear->weights)
+        taps = binary_places(linear->weights, linear->filters * linear->width * linear->height);
+    return places > taps ? places : taps;
+}
+
+static void follow_combine(const GfStep *step, double limit, Knowledge *known)
 {
     double n = (double)step->linear.filters;
     switch (step->combine.op) {
@@ -65,12 +90,12 @@ static void follow_combine(const GfStep *step, Knowledge *known)
     case GF_COMBINE_MIN:
         return;
     case GF_COMBINE_L2:
-        known->error = known->error * sqrt(n) + 3.0 * unit * fmin(known->largest, 65535.0);
+        known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
         known->largest *= sqrt(n);
         break;
     case GF_COMBINE_L1:
     case GF_COMBINE_SUM:
-        known->error *= n;
+        known->error *= sqrt(n);
         known->largest *= n;
         break;
     case GF_COMBINE_UNSHARP:
@@ -81,27 +106,32 @@ static void follow_combine(const GfStep *step, Knowledge *known)
     known->integer = false;
 }
 
-static void follow_filter(const GfStep *step, Knowledge *known)
+/* Responses beyond `limit` need not be exact: they are saturated. */
+static void follow_filter(const GfStep *step, double limit, Knowledge *known)
 {
     const GfLinear *linear = &step->linear;
     Sums sums = sum_taps(linear);
     double reach = sums.absolute * known->largest;
     double taps = (double)linear->width * (double)linear->height;
     double terms = taps <= FLAT_TAPS ? taps : (double)(linear->width + linear->height);
-    bool exact = known->integer && sums.dyadic && factors_dyadic(step) && reach * 256.0 < 0x1p24;
-    double error = known->error * sums.absolute;
-    if (!exact)
-        error += unit * reach * ((terms + 1.0) / 2.0 + 1.0);
+    int places = step_places(step);
+    bool exact = known->integer && ldexp(reach, places) < 0x1p24;
+    double error = known->error * sums.length;
+    if (!exact) {
+        double partial = known->is_signed ? sums.absolute : sums.one_sign;
+        error = hypot(error, unit * partial * known->largest * sqrt(terms / 3.0));
+        error = hypot(error, 2.0 * unit * known->largest * sums.length);
+    }
     bool derivative = sums.total < 0.05;
     known->lossy |= !exact && (derivative || terms > MOST_FLOAT_TERMS);
     known->largest = reach * fabs(linear->scale) + fabs(linear->offset);
     known->error = error * fabs(linear->scale);
-    /* The scale, the offset and the store between steps round what is not saturated anyway. */
     if (linear->scale != 1.0 || linear->offset != 0.0 || !exact)
-        known->error += 2.0 * unit * fmin(known->largest, 65535.0);
-    known->integer = exact && linear->scale == 1.0 && linear->offset == 0.0 && sums.dyadic &&
-                     nearbyint(sums.absolute) == sums.absolute;
-    follow_combine(step, known);
+        known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
+    known->integer = exact && places == 0 && linear->scale == 1.0 && linear->offset == 0.0;
+    known->is_signed |=
+        sums.one_sign < sums.absolute || linear->offset < 0.0 || linear->scale < 0.0;
+    follow_combine(step, limit, known);
 }
 
 static bool has_negative_tap(const GfLinear *linear)
@@ -119,19 +149,23 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
     bool premultiplied = first->kind == GF_STEP_PREMULTIPLY;
     Knowledge known = {.largest = gf_sample_max(first->in),
-                       .integer = !gf_sample_is_float(first->in) && !premultiplied};
+                       .integer = !gf_sample_is_float(first->in) && !premultiplied,
+                       .is_signed = gf_sample_is_float(first->in)};
     if (first->in == GF_F64 || last->out == GF_F64)
         return true;
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
+        bool saturates = i + 1 == pipeline->count && !gf_sample_is_float(last->out);
+        double limit = saturates ? gf_sample_max(last->out) / fabs(last->gain) : INFINITY;
         known.largest = fmax(known.largest, fabs(step->border_value));
+        known.is_signed |= step->border_value < 0.0;
         if (step->kind == GF_STEP_FILTER) {
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
             if (premultiplied && (has_negative_tap(&step->linear) || step->combine.op))
                 return true;
-            follow_filter(step, &known);
+            follow_filter(step, limit, &known);
         } else {
-            known.error += 3.0 * unit * fmin(known.largest, 65535.0);
+            known.error = hypot(known.error, 3.0 * unit * fmin(known.largest, limit));
         }
         for (size_t j = 0; j < step->posts; j++)
             if (step->post[j].op == GF_POINTWISE_AFFINE)
@@ -142,5 +176,5 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     double allowed = last->out == GF_U8 ? 1e-3 : 0.05;
     /* Floats have no limit: an input beyond white (1) is taken as 8-bit white at most. */
     double scale = gf_sample_is_float(first->in) ? 255.0 : 1.0;
-    return known.error * scale * fabs(last->gain) > allowed;
+    return deviations * known.error * scale * fabs(last->gain) > allowed;
 }
