@@ -49,7 +49,7 @@ static void test_fusing(void **state)
     assert_true(pipeline->multiply_adds == 640.0 * 480 * 2 * 6);
     assert_true(pipeline->bytes == 640.0 * 480 * 2);
     drop(plan);
-    plan = plan_for("gaussian,sharpen,box", gray, gf_plan_options_default(GF_U8));
+    plan = plan_for("gaussian,binomial,box", gray, gf_plan_options_default(GF_U8));
     pipeline = &plan->pipelines[0];
     assert_int_equal(pipeline->count, 3);
     assert_int_equal(pipeline->steps[1].in, GF_F32);
