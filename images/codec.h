@@ -1,7 +1,8 @@
 /* Picture files. One table of codecs; a file's content decides which one reads it, an output's
  * extension which one writes it. Readers and writers speak in bands of rows.
  *
- * To add a format: a file images/NAME.c with a GfCodec, and a row in gf_codecs (codec.c). */
+ * To add a format: images/NAME.c with a GfCodec and its reading half, images/NAME_write.c with the
+ * writing half, their names in codecs.h, and a row in gf_codecs (codec.c). */
 #pragma once
 
 #include "images/image.h"
@@ -12,8 +13,8 @@
 typedef struct GfCodec GfCodec;
 
 typedef struct GfReadOptions {
-    size_t max_pixels; /* width x height above this is GF_ELIMIT, before anything is allocated */
-    size_t max_memory; /* bytes that a picture which cannot stream may take; above: GF_ELIMIT */
+    size_t max_pixels;  /* width x height above this is GF_ELIMIT, before anything is allocated */
+    size_t max_memory;  /* bytes that a picture which cannot stream may take; above: GF_ELIMIT */
     unsigned max_scans; /* progressive JPEG */
     bool tolerant;      /* accept what could be decoded of a damaged picture, and note it */
     bool auto_orient;   /* apply the EXIF orientation */
@@ -26,11 +27,13 @@ enum { GF_NOTE_SIZE = 256 };
 
 typedef struct GfReader {
     const GfCodec *codec;
-    GfFormat format;     /* as the rows will come: palette expanded, orientation applied */
-    size_t pictures;     /* 1; N for an N x C x H x W array, whose rows follow one another */
-    bool streams;        /* false: the first read decodes the whole picture into memory */
-    GfMetadata metadata; /* complete once gf_reader_open() has returned, but for PNG chunks that
-                            follow the pixels, which are not read into it */
+    GfFormat format; /* as the rows will come: palette expanded, orientation applied */
+    size_t pictures; /* 1; N for an N x C x H x W array, whose rows follow one another */
+    bool streams;    /* false: the first read decodes the whole picture into memory */
+    size_t held;     /* bytes that reading keeps beyond a few rows: a picture that does not stream,
+                        a progressive JPEG's coefficients; 0 else */
+    GfMetadata metadata;     /* complete once gf_reader_open() has returned, but for PNG chunks that
+                                follow the pixels, which are not read into it */
     char note[GF_NOTE_SIZE]; /* something to tell the user, e.g. damage accepted; "" when none */
     void *state;             /* the codec's own */
 } GfReader;
@@ -40,9 +43,9 @@ typedef struct GfReader {
  * the caller does. */
 GfStatus gf_reader_open(const char *path, const GfReadOptions *options, GfReader **reader);
 
-/* Fills the band with the next band->rows rows. The caller goes through each picture once, in order:
- * band->y0 is the row after the last one read, 0 again for the next of several pictures. Damage is
- * GF_EINPUT unless tolerant. */
+/* Fills the band with the next band->rows rows. The caller goes through each picture once, in
+ * order: band->y0 is the row after the last one read, 0 again for the next of several pictures.
+ * Damage is GF_EINPUT unless tolerant. */
 GfStatus gf_reader_rows(GfReader *reader, const GfBand *band);
 
 /* After the last row: reads the file to its end and reports damage there (checksums, a missing end
@@ -85,18 +88,18 @@ GfStatus gf_writer_finish(GfWriter *writer);
 /* Frees the writer, finished or not. NULL is allowed. */
 void gf_writer_close(GfWriter *writer);
 
-/* A row of the table. The functions have the contracts of their gf_reader_ and gf_writer_ namesakes;
- * `open` finds format, metadata and input set up to nothing, and owns the input from then on, also
- * when it fails. */
+/* A row of the table. The functions have the contracts of their gf_reader_ and gf_writer_
+ * namesakes; `open` finds format, metadata and input set up to nothing, and owns the input from
+ * then on, also when it fails. */
 struct GfCodec {
-    const char *name;              /* "png" */
-    const char *extensions;        /* ".png", space between several; the first is the usual one */
-    bool many_pictures;            /* one file can hold several pictures */
-    unsigned samples;              /* bit (1 << GfSample): what can be written */
-    GfSample integer, real;        /* the sample to write for an integer / float picture by default */
-    size_t max_channels;           /* 0: any */
-    bool alpha;                    /* can hold opacity */
-    size_t max_side;               /* largest width and height that can be written */
+    const char *name;       /* "png" */
+    const char *extensions; /* ".png", space between several; the first is the usual one */
+    bool many_pictures;     /* one file can hold several pictures */
+    unsigned samples;       /* bit (1 << GfSample): what can be written */
+    GfSample integer, real; /* the sample to write for an integer / float picture by default */
+    size_t max_channels;    /* 0: any */
+    bool alpha;             /* can hold opacity */
+    size_t max_side;        /* largest width and height that can be written */
     bool (*recognises)(const unsigned char *head, size_t size);
     GfStatus (*open)(GfReader *reader, GfInput *input, const GfReadOptions *options);
     GfStatus (*rows)(GfReader *reader, const GfBand *band);

@@ -1,5 +1,5 @@
-/* Pixels in memory: formats, rows, bands. Samples are interleaved (RGBRGB...), in the machine's byte
- * order, full range; 8- and 16-bit samples are unsigned. */
+/* Pixels in memory: formats, rows, bands. Samples are interleaved (RGBRGB...), in the machine's
+ * byte order, full range; 8- and 16-bit samples are unsigned. */
 #pragma once
 
 #include <stdbool.h>

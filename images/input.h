@@ -1,10 +1,10 @@
-/* Bytes of one input: a file, or standard input ("-"), which is read ahead only as far as a codec's
- * signature is long. */
+/* Bytes of one input: a file, a named or anonymous pipe, or standard input ("-"). Reading is
+ * buffered: standard input may be consumed beyond the picture's last byte. */
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/status.h"
 

@@ -1,4 +1,5 @@
-/* What a file says about its picture, carried from input to output unread but for the orientation. */
+/* What a file says about its picture, carried from input to output unread but for the orientation.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -17,8 +18,8 @@ typedef struct GfText {
 } GfText;
 
 typedef struct GfMetadata {
-    GfBlob icc;  /* the profile, uncompressed */
-    GfBlob exif; /* from the TIFF byte-order mark on, without "Exif\0\0" */
+    GfBlob icc;                  /* the profile, uncompressed */
+    GfBlob exif;                 /* from the TIFF byte-order mark on, without "Exif\0\0" */
     double density_x, density_y; /* pixels a metre; 0 unknown */
     bool density_is_aspect;      /* only the ratio x : y means something */
     int srgb_intent;             /* PNG sRGB chunk's rendering intent 0..3, or -1 */

@@ -1,11 +1,11 @@
-/* One output file, whole or not at all: the bytes go to a temporary in the same directory that has no
- * name where the file system can do that (O_TMPFILE), or a name of its own (O_EXCL, O_NOFOLLOW) where
- * it cannot, and take the output's name only when everything was written. */
+/* One output file, whole or not at all: the bytes go to a temporary in the same directory that has
+ * no name where the file system can do that (O_TMPFILE), or a name of its own (O_EXCL, O_NOFOLLOW)
+ * where it cannot, and take the output's name only when everything was written. */
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/status.h"
 

@@ -1,0 +1,65 @@
+/* Metadata travels as opaque copies: a filter changes samples, not what colours, densities and
+ * comments mean, so nothing here is interpreted beyond what an output needs in order to stay true.
+ */
+#include "images/metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "images/codecs.h"
+
+GfMetadata gf_metadata_none(void)
+{
+    return (GfMetadata){.srgb_intent = -1};
+}
+
+GfStatus gf_blob_set(GfBlob *blob, const void *data, size_t size)
+{
+    if (size == 0)
+        return GF_OK;
+    GF_TRY(gf_allocate(size, 1, &blob->data));
+    memcpy(blob->data, data, size);
+    blob->size = size;
+    return GF_OK;
+}
+
+GfStatus gf_metadata_add_text(GfMetadata *metadata, const char *keyword, const char *text)
+{
+    size_t bytes;
+    if (!gf_mul(metadata->text_count + 1, sizeof *metadata->texts, &bytes))
+        return gf_fail(GF_EMEMORY, "too many texts");
+    GfText *texts = realloc(metadata->texts, bytes);
+    if (!texts)
+        return gf_fail(GF_EMEMORY, "out of memory (%zu texts)", metadata->text_count + 1);
+    metadata->texts = texts;
+    GfText added = {strdup(keyword), strdup(text)};
+    if (!added.keyword || !added.text) {
+        free(added.keyword);
+        free(added.text);
+        return gf_fail(GF_EMEMORY, "out of memory (a text of %zu bytes)", strlen(text));
+    }
+    texts[metadata->text_count++] = added;
+    return GF_OK;
+}
+
+void gf_metadata_free(GfMetadata *metadata)
+{
+    free(metadata->icc.data);
+    free(metadata->exif.data);
+    for (size_t i = 0; i < metadata->text_count; i++) {
+        free(metadata->texts[i].keyword);
+        free(metadata->texts[i].text);
+    }
+    free(metadata->texts);
+    *metadata = gf_metadata_none();
+}
+
+bool gf_icc_fits(const GfBlob *icc, size_t colours)
+{
+    /* ICC.1:2010, 7.2.1: the data colour space is a four-byte signature at offset 16. */
+    enum { COLOUR_SPACE = 16, HEADER = 128 };
+    if (icc->size < HEADER)
+        return false;
+    return memcmp(icc->data + COLOUR_SPACE, colours == 1 ? "GRAY" : "RGB ", 4) == 0;
+}

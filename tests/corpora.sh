@@ -1,0 +1,138 @@
+#!/bin/bash
+# corpora.sh DECODE: the sets of pictures in $GPUFILTER_CORPORA (README.md there) against their verdicts.
+#
+# handmade/EXPECTED.tsv is law. ORACLE.tsv is what a strict reader on the same libraries made of the
+# other sets; its "warn" means damage, which is an error here, or odd metadata, which is not. The
+# fuzz sets must neither crash nor hang the reader.
+set -u
+decode=${1:?path of the decode program}
+[ -n "${GPUFILTER_CORPORA:-}" ] || { echo "skipped: GPUFILTER_CORPORA is not set"; exit 77; }
+corpora=$(realpath "$GPUFILTER_CORPORA")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0 checks=0
+
+complain() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# read_one OPTIONS... FILE: sets result ("ok ...", "error KIND ..."), rss_kb and crashed.
+read_one() {
+    result=$(timeout 120 "$decode" --rss "$@")
+    [ $? -le 1 ] || complain "$* crashed or hung"
+    rss_kb=${result##* rss_kb }
+    result=${result% rss_kb *}
+    checks=$((checks + 1))
+}
+
+# The 64 MB that a refusal may take mean nothing under a sanitizer.
+read_one "$corpora/handmade/png/ok_1x1.png"
+bounded() { [ "$baseline" -gt 16000 ] || [ "$rss_kb" -lt 65536 ]; }
+baseline=$rss_kb
+
+expect() { # FILE PATTERN OPTIONS...
+    local file=$1 pattern=$2
+    shift 2
+    read_one "$@" "$file"
+    # shellcheck disable=SC2053
+    [[ $result == $pattern ]] || complain "$file $*: $result, not $pattern"
+}
+
+handmade() {
+    local file verdict path
+    while IFS=$'\t' read -r file verdict _; do
+        path=$corpora/handmade/$file
+        case $file:$verdict in
+        weights/*) continue ;;
+        # Its 900 megapixels are within the default limit and stream; a smaller limit refuses them.
+        png/bomb_30000x30000_1bit.png:*)
+            expect "$path" "error LIMIT *" --max-pixels=500000000
+            expect "$path" "ok *"
+            ;;
+        # The verdict supposes a limit of 500 scans; with the default of 100 it is a bomb too.
+        jpeg/scanbomb_4096_400.jpg:*)
+            expect "$path" "error LIMIT *"
+            expect "$path" "error INPUT *" --max-scans=500
+            expect "$path" "ok *note: damage accepted*" --max-scans=500 --tolerant
+            ;;
+        *:ok | *:ok-bounded) expect "$path" "ok *" ;;
+        *:error) expect "$path" "error *" ;;
+        *:limit) expect "$path" "error LIMIT *" ;;
+        *:warn)
+            expect "$path" "error INPUT *"
+            expect "$path" "ok *note: damage accepted*" --tolerant
+            ;;
+        *-or-*) read_one "$path" ; continue ;;
+        *) [ "$file" = file ] || complain "$file: unknown verdict $verdict" ; continue ;;
+        esac
+        bounded || complain "$file took $rss_kb KB"
+    done <"$corpora/handmade/EXPECTED.tsv"
+}
+
+# What ORACLE.tsv's verdict and message mean here.
+meaning() { # VERDICT MESSAGE
+    case $1:$2 in
+    ok:*) echo ok ;;
+    warn:iCCP:* | warn:tRNS* | warn:bKGD:*) echo ok ;;
+    warn:*"before marker 0xe1" | warn:*"before marker 0xdb") echo ok ;; # among the headers
+    *) echo error ;;
+    esac
+}
+
+oracle() {
+    local file verdict message path found
+    while IFS=$'\t' read -r file _ verdict _ _ _ _ _ _ message; do
+        path=$corpora/$file
+        case $file in file | handmade/*) continue ;; esac
+        [ -f "$path" ] || continue
+        meaning "$verdict" "$message" >>"$scratch/meant"
+        printf '%s\0' "$path" >>"$scratch/paths"
+    done <"$corpora/ORACLE.tsv"
+    xargs -0 timeout 300 "$decode" <"$scratch/paths" >"$scratch/found"
+    while IFS=$'\t' read -r path found; do
+        read -r verdict <&3
+        checks=$((checks + 1))
+        [[ $found == $verdict* ]] || complain "$path: $found, not $verdict"
+    done <"$scratch/found" 3<"$scratch/meant"
+    [ "$(wc -l <"$scratch/found")" = "$(wc -l <"$scratch/meant")" ] || complain "the sets were not read to their end"
+}
+
+# One scene in the nine ways of storing it.
+orientations() {
+    local file
+    for file in "$corpora"/exif-orientation/Landscape_?.jpg; do
+        expect "$file" "ok 1800x1200x3 *"
+    done
+}
+
+pickles() {
+    local file
+    for file in "$corpora"/npy-pickle/*; do
+        expect "$file" "error INPUT *"
+    done
+}
+
+fuzz() {
+    mkdir "$scratch/fuzz"
+    tar -xJf "$corpora/fuzz.tar.xz" -C "$scratch/fuzz" || complain "fuzz.tar.xz cannot be unpacked"
+    local options status files
+    for options in "" --tolerant; do
+        # xargs exits 123 when decode exits 1, as for most of these it should, 124 and up for worse.
+        find "$scratch/fuzz" -type f -print0 |
+            xargs -0 timeout 300 "$decode" $options --max-pixels=50000000 >"$scratch/fuzzed"
+        status=$?
+        [ $status -eq 0 ] || [ $status -eq 123 ] || complain "fuzz $options: xargs exit status $status"
+        files=$(wc -l <"$scratch/fuzzed")
+        checks=$((checks + files))
+        [ "$files" -gt 2000 ] || complain "fuzz $options: only $files files were read"
+    done
+}
+
+handmade
+oracle
+orientations
+pickles
+fuzz
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]
