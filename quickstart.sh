@@ -4,17 +4,31 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-usage() {
-    cat <<'END'
-usage: ./quickstart.sh               build, and filter a sample picture
-       ./quickstart.sh build         build; the last line printed is the program's path
-       ./quickstart.sh test          build, and run all tests, also with sanitizers
-       ./quickstart.sh packages      only install what build and tests need
-       ./quickstart.sh --help        this text
+usage='usage: ./quickstart.sh                  build, and filter a sample picture
+       ./quickstart.sh build            build; the last line printed is the path of the program
+       ./quickstart.sh test [PRESET...] build, and run all tests; presets: release, and asan (with
+                                        sanitizers), where none are named
+       ./quickstart.sh packages [STEP]  only install what STEP (build, test or ci) needs
+       ./quickstart.sh --help           this text
+The GPU backend is built when nvcc, the compiler of CUDA, is on the PATH or in /usr/local/cuda/bin.'
 
-The GPU backend is built when CUDA's compiler, nvcc, is on the PATH or in /usr/local/cuda/bin.
-END
-}
+# What is needed: for which step, a command or a header, its package, and why. A step needs what the
+# steps before it need.
+needed='build command gcc             gcc             compiles the program
+build   header  stdio.h         libc6-dev       the C library
+build   command make            make            runs the compiler
+build   command cmake           cmake           configures the build
+build   header  png.h           libpng-dev      reads and writes PNG
+build   header  jpeglib.h       libjpeg-dev     reads and writes JPEG
+build   header  zlib.h          zlib1g-dev      compresses PNG and colour profiles
+build   header  jansson.h       libjansson-dev  writes JSON
+build   header  cmocka.h        libcmocka-dev   runs the unit tests
+test    command bats            bats            runs the tests of the command line
+test    command python3         python3         reads JSON in the tests
+ci      command clang-format-14 clang-format-14 checks the layout of the code
+ci      command cppcheck        cppcheck        looks for defects in the code
+ci      command shellcheck      shellcheck      looks for defects in the scripts
+ci      command mandoc          mandoc          checks the manual pages'
 
 say() { printf '== %s\n' "$*"; }
 die() {
@@ -22,66 +36,32 @@ die() {
     exit 1
 }
 
-nvcc_there() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
+have_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
 
-# A program on the PATH, or a header where the compiler looks. Packages are not asked for: what was
-# installed by other means counts too.
-there() {
-    case $1 in
-    command) command -v "$2" >/dev/null ;;
-    header)
+# Looks for the thing, not its package: what was installed by other means counts too.
+there() { # command|header NAME
+    if [ "$1" = command ]; then
+        command -v "$2" >/dev/null
+    else
         [ -e "/usr/include/$2" ] || compgen -G "/usr/include/*-linux-gnu/$2" >/dev/null ||
             gcc -E -include "$2" -x c /dev/null >/dev/null 2>&1
-        ;;
-    esac
-}
-
-# need KIND THING PACKAGE WHY: notes the package when the thing is missing.
-missing=()
-reasons=()
-need() {
-    if ! there "$1" "$2"; then
-        missing+=("$3")
-        reasons+=("$(printf '   %-18s %s' "$3" "$4")")
     fi
 }
 
-need_to_build() {
-    need command gcc gcc 'compiles the program'
-    need header stdio.h libc6-dev 'the C library'
-    need command make make 'runs the compiler'
-    need command cmake cmake 'configures the build'
-    need header png.h libpng-dev 'reads and writes PNG'
-    need header jpeglib.h libjpeg-dev 'reads and writes JPEG'
-    need header zlib.h zlib1g-dev 'compresses PNG and ICC profiles'
-    need header jansson.h libjansson-dev 'reads and writes JSON'
-    need header cmocka.h libcmocka-dev 'runs the unit tests'
-    if nvcc_there; then
-        need command g++ g++ 'nvcc compiles the host side of kernel files with it'
-    fi
-}
-
-need_to_test() {
-    need_to_build
-    need command bats bats 'runs the tests of the command line'
-}
-
-need_to_check() {
-    need_to_test
-    need command clang-format-14 clang-format-14 'checks the layout of the code'
-    need command cppcheck cppcheck 'looks for defects in the code'
-    need command shellcheck shellcheck 'looks for defects in the scripts'
-    need command mandoc mandoc 'checks the manual pages'
-}
-
-install_missing() {
+install_missing() { # STEP
+    local missing=() root=() step kind thing package why
+    if have_nvcc; then needed="build command g++ g++ nvcc compiles host code with it"$'\n'$needed; fi
+    while read -r step kind thing package why; do
+        case "$1 $step" in build\ test | build\ ci | test\ ci) continue ;; esac
+        there "$kind" "$thing" && continue
+        [ ${#missing[@]} -gt 0 ] || say 'Missing packages:'
+        printf '   %-16s %s\n' "$package" "$why"
+        missing+=("$package")
+    done <<<"$needed"
     [ ${#missing[@]} -gt 0 ] || return 0
-    say 'These packages are missing:'
-    printf '%s\n' "${reasons[@]}"
     command -v apt-get >/dev/null ||
-        die 'no apt-get here: please install these (or what your system calls them), then start again'
+        die 'no apt-get here: please install these (or what your system calls them) and start again'
     local by_hand="apt-get install ${missing[*]}"
-    local root=()
     if [ "$(id -u)" -ne 0 ]; then
         root=(sudo -n) # fails rather than ask for a password
         "${root[@]}" true 2>/dev/null || die "neither root nor sudo here; please run as root: $by_hand"
@@ -93,8 +73,7 @@ install_missing() {
         die "apt-get could not install them (is the network there?); by hand: $by_hand"
 }
 
-# build PRESET: configures and builds in build/PRESET.
-build() {
+build() { # PRESET, in build/PRESET
     local cache=build/$1/CMakeCache.txt fresh=()
     # A build folder that was copied here with the sources belongs to another place.
     if [ -e "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
@@ -105,18 +84,19 @@ build() {
     cmake --build --preset "$1" --parallel "$(nproc)"
 }
 
-# run_tests PRESET: runs CTest and adds its counts to the totals. A failure is remembered, not fatal:
-# the other builds are still tested.
+# Runs CTest and adds its counts to the totals. A failure is remembered, and the other builds tested.
 passed=0 failed=0 skipped=0
-run_tests() {
-    local junit=$PWD/build/$1/tests.xml status=0 tests failures left_out
+run_tests() { # PRESET
+    local report=$PWD/build/$1/tests.xml status=0 fixed_layout=() tests failures left_out
     say "Testing build/$1"
-    rm -f "$junit"
-    ctest --preset "$1" --parallel "$(nproc)" --no-tests=error --output-junit "$junit" </dev/null ||
-        status=$?
-    [ -s "$junit" ] || die "ctest did not run in build/$1"
-    # count NAME: the number in the first NAME="..." of the file, which is the test suite's.
-    count() { grep -o "\b$1=\"[0-9]*\"" "$junit" | head -n 1 | tr -dc 0-9; }
+    rm -f "$report"
+    # Sanitizers know only some layouts of memory; without randomisation they get one of those.
+    if setarch -R true 2>/dev/null; then fixed_layout=(setarch -R); fi
+    "${fixed_layout[@]}" ctest --preset "$1" --parallel "$(nproc)" --no-tests=error \
+        --output-junit "$report" </dev/null || status=$?
+    [ -s "$report" ] || die "ctest did not run in build/$1"
+    # The first NAME="..." of the file is the test suite's.
+    count() { grep -o "\b$1=\"[0-9]*\"" "$report" | head -n 1 | tr -dc 0-9; }
     tests=$(count tests) failures=$(count failures) left_out=$(($(count skipped) + $(count disabled)))
     [ "$status" -eq 0 ] || [ "$failures" -gt 0 ] || failures=1
     passed=$((passed + tests - failures - left_out))
@@ -126,39 +106,37 @@ run_tests() {
 
 program=$PWD/build/release/gpufilter
 case ${1-} in
-'' | build)
-    need_to_build
-    install_missing
+'')
+    install_missing build
     build release
-    if [ "${1-}" = build ]; then
-        printf '%s\n' "$program"
-        exit
-    fi
     "$program" tests/pictures/scene.png --kernel sobel --overwrite -o build/scene.sobel.png
     say 'Filtered a sample picture:'
     printf '   program  %s\n   input    %s\n   output   %s\n' \
         "$program" "$PWD/tests/pictures/scene.png" "$PWD/build/scene.sobel.png"
-    if [ -e /dev/nvidiactl ] && ! nvcc_there; then
+    if [ -e /dev/nvidiactl ] && ! have_nvcc; then
         say 'There is a GPU here but no nvcc: install the CUDA toolkit and start again to use it.'
     fi
     ;;
+build)
+    install_missing build
+    build release
+    printf '%s\n' "$program"
+    ;;
 test)
-    need_to_test
-    install_missing
-    for preset in release asan; do
+    install_missing test
+    shift
+    [ $# -gt 0 ] || set -- release asan
+    for preset; do
         build "$preset"
         run_tests "$preset"
     done
     printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
     [ "$failed" -eq 0 ]
     ;;
-packages | ci-packages)
-    if [ "$1" = packages ]; then need_to_test; else need_to_check; fi
-    install_missing
-    ;;
--h | --help) usage ;;
+packages) install_missing "${2:-test}" ;;
+-h | --help) printf '%s\n' "$usage" ;;
 *)
-    usage >&2
+    printf '%s\n' "$usage" >&2
     exit 2
     ;;
 esac

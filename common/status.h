@@ -36,8 +36,8 @@ typedef struct GfError {
 /* Sets this thread's message from a printf format. Long text is cut. */
 void gf_set_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* gf_fail(status, format, ...): sets the message; its value is `status`. A macro, so that the compiler
- * sees that a failure is one. */
+/* gf_fail(status, format, ...): sets the message; its value is `status`. A macro, so that the
+ * compiler sees that a failure is one. */
 #define gf_fail(status, ...) ((GfStatus)(gf_set_message(__VA_ARGS__), (status)))
 
 /* Puts "where: " before this thread's message, and returns `status`. */

@@ -22,7 +22,8 @@ static size_t utf8_length(const unsigned char *s)
     bool overlong = (n == 3 && code < 0x800) || (n == 4 && code < 0x10000);
     bool surrogate = code >= 0xd800 && code <= 0xdfff;
     bool control = code < 0xa0 || (code >= 0x2028 && code <= 0x202e) ||
-                   (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f;
+                   (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f ||
+                   code == 0x61c;
     return overlong || surrogate || control || code > 0x10ffff ? 0 : n;
 }
 

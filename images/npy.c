@@ -62,9 +62,11 @@ static GfStatus read_header(NpyReader *state, GfNpyHeader *header)
     if (status == GF_OK)
         status = gf_npy_parse(text, text_size, header);
     free(text);
+    if (status != GF_OK)
+        return status;
     state->start = offset + text_size;
     state->fortran = header->fortran_order && header->rank > 1;
-    return status;
+    return GF_OK;
 }
 
 static GfStatus set_sample(NpyReader *state, const char *descr)

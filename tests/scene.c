@@ -206,13 +206,15 @@ static Vec sky(Vec d)
 
 /* ---- Things: spheres, and panels that stand on the floor ---- */
 
+enum { BLANK, STRIPES, RIPPLES, CHART, PLATE, TILES };
+
 typedef struct Hit {
     double distance;
-    Vec point, normal, colour;
+    Vec point, normal, place; /* place: where on the thing, for its pattern */
+    int pattern;
+    unsigned rgb;
     double mirror, gloss;
 } Hit;
-
-enum { BLANK, STRIPES, RIPPLES, CHART, PLATE };
 
 typedef struct Sphere {
     Vec centre;
@@ -241,18 +243,20 @@ static const Panel panels[] = {
     {{1.45, 0.30, 7.0}, 2.30, 2.30, -0.36, PLATE},
 };
 
-static Vec pattern_colour(int pattern, unsigned rgb, Vec p, double u, double v)
+static Vec surface(const Hit *hit)
 {
-    Vec base = colour(rgb);
-    switch (pattern) {
+    Vec base = colour(hit->rgb), p = hit->place;
+    switch (hit->pattern) {
     case STRIPES:
         return sin(15 * p.y + 4 * p.x) > 0 ? base : colour(0xf1faee);
     case RIPPLES:
         return mix(base, colour(0x4a0d12), 0.5 + 0.9 * ripple(3 * p.x, 3 * p.y, 3 * p.z));
     case CHART:
-        return chart(u, v);
+        return chart(p.x, p.y);
     case PLATE:
-        return zone_plate(u, v);
+        return zone_plate(p.x, p.y);
+    case TILES:
+        return floor_colour(p.x, p.z);
     default:
         return base;
     }
@@ -270,7 +274,9 @@ static void meet_sphere(const Sphere *s, Vec from, Vec d, Hit *hit)
     hit->distance = distance;
     hit->point = add(from, scale(d, distance));
     hit->normal = scale(subtract(hit->point, s->centre), 1 / s->radius);
-    hit->colour = pattern_colour(s->pattern, s->rgb, hit->normal, 0, 0);
+    hit->place = hit->normal;
+    hit->pattern = s->pattern;
+    hit->rgb = s->rgb;
     hit->mirror = s->mirror;
     hit->gloss = s->gloss;
 }
@@ -290,7 +296,9 @@ static void meet_panel(const Panel *panel, Vec from, Vec d, Hit *hit)
     hit->distance = distance;
     hit->point = p;
     hit->normal = slope < 0 ? normal : scale(normal, -1);
-    hit->colour = slope < 0 ? pattern_colour(panel->pattern, 0, p, u, v) : colour(0x3a3f55);
+    hit->place = vec(u, v, 0);
+    hit->pattern = slope < 0 ? panel->pattern : BLANK;
+    hit->rgb = 0x3a3f55;
     hit->mirror = hit->gloss = 0;
 }
 
@@ -299,11 +307,10 @@ static Hit nearest_hit(Vec from, Vec d)
     Hit hit = {.distance = HUGE_VAL};
     if (d.y < -1e-9) {
         hit.distance = -from.y / d.y;
-        hit.point = add(from, scale(d, hit.distance));
+        hit.point = hit.place = add(from, scale(d, hit.distance));
         hit.normal = vec(0, 1, 0);
+        hit.pattern = TILES;
         hit.mirror = 0.10;
-        hit.gloss = 0;
-        hit.colour = floor_colour(hit.point.x, hit.point.z);
     }
     for (size_t i = 0; i < sizeof spheres / sizeof spheres[0]; i++)
         meet_sphere(&spheres[i], from, d, &hit);
@@ -321,7 +328,7 @@ static Vec trace(Vec from, Vec d, int depth)
     double facing = clamp(dot(hit.normal, sun), 0, 1);
     if (facing > 0 && nearest_hit(add(hit.point, scale(hit.normal, 1e-3)), sun).distance < HUGE_VAL)
         facing = 0;
-    Vec c = scale(hit.colour, 0.28 + 0.85 * facing);
+    Vec c = scale(surface(&hit), 0.28 + 0.85 * facing);
     Vec bounce = subtract(d, scale(hit.normal, 2 * dot(d, hit.normal)));
     if (hit.mirror > 0 && depth > 0)
         c = mix(c, trace(add(hit.point, scale(hit.normal, 1e-3)), bounce, depth - 1), hit.mirror);
@@ -400,30 +407,43 @@ static void render_row(const Kind *kind, uint32_t y, uint32_t width, uint32_t he
     }
 }
 
-static int write_picture(const char *path, const Kind *kind, uint32_t width, uint32_t height)
+/* Writes the rows; false when libpng failed (it has said why). */
+static int write_rows(FILE *file, const Kind *kind, uint32_t width, uint32_t height,
+                      unsigned char *row)
 {
-    FILE *file = fopen(path, "wb");
-    unsigned char *row = malloc((size_t)width * 8);
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (!file || !row || !info || setjmp(png_jmpbuf(png))) {
-        perror(path);
+    if (!info || setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
         return 0;
     }
     png_init_io(png, file);
     png_set_IHDR(png, info, width, height, kind->depth, kind->png_type, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
-    png_set_compression_level(png, 9);
+    int small = (double)width * height <= 1e6;
+    int rays = small ? 5 : 2;
+    png_set_compression_level(png, small ? 9 : 4);
     png_write_info(png, info);
-    int rays = (double)width * height <= 4e6 ? 5 : 2;
     for (uint32_t y = 0; y < height; y++) {
         render_row(kind, y, width, height, rays, row);
         png_write_row(png, row);
     }
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
+    return 1;
+}
+
+static int write_picture(const char *path, const Kind *kind, uint32_t width, uint32_t height)
+{
+    FILE *file = fopen(path, "wb");
+    unsigned char *row = malloc((size_t)width * 8);
+    int good = file && row && write_rows(file, kind, width, height, row);
     free(row);
-    return fclose(file) == 0;
+    if (file && fclose(file) != 0)
+        good = 0;
+    if (!good)
+        perror(path);
+    return good;
 }
 
 static const Kind *find_kind(const char *name)

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Makes the README's pictures from the sample: docs/pictures.sh PROGRAM DIRECTORY
+set -euo pipefail
+
+if [ $# -ne 2 ]; then
+    echo 'usage: docs/pictures.sh PROGRAM DIRECTORY' >&2
+    exit 2
+fi
+program=$1
+directory=$2
+scene=$(dirname "${BASH_SOURCE[0]}")/../tests/pictures/scene.png
+
+picture() { # NAME OPTIONS...
+    "$program" "$scene" --quiet --overwrite --png-level 9 -o "$directory/$1.png" "${@:2}"
+}
+
+mkdir -p "$directory"
+picture sobel --kernel sobel
+picture gaussian --kernel gaussian:sigma=3
+picture unsharp --kernel unsharp:sigma=1.5:amount=1.5
+picture emboss --kernel emboss
+picture laplacian --kernel laplacian

@@ -1,0 +1,488 @@
+/* The ground floor: messages, sizes, names, the queue and the workers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/memory.h"
+#include "common/queue.h"
+#include "common/status.h"
+#include "common/text.h"
+#include "common/workers.h"
+
+/* ---- Status ---- */
+
+static void fail_formats_and_prefixes(void **state)
+{
+    (void)state;
+    assert_int_equal(gf_fail(GF_EINPUT, "row %d of %s", 7, "x"), GF_EINPUT);
+    assert_string_equal(gf_message(), "row 7 of x");
+    assert_int_equal(gf_fail_at(GF_EINPUT, "a.png"), GF_EINPUT);
+    assert_string_equal(gf_message(), "a.png: row 7 of x");
+    /* The present message may be an argument. */
+    (void)gf_fail(GF_EREAD, "<%s>", gf_message());
+    assert_string_equal(gf_message(), "<a.png: row 7 of x>");
+}
+
+static void fail_cuts_long_text(void **state)
+{
+    (void)state;
+    char text[3 * GF_MESSAGE_SIZE];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    (void)gf_fail(GF_EUSAGE, "%s", text);
+    assert_int_equal(strlen(gf_message()), GF_MESSAGE_SIZE - 1);
+    (void)gf_fail_at(GF_EUSAGE, text);
+    assert_int_equal(strlen(gf_message()), GF_MESSAGE_SIZE - 1);
+}
+
+static void save_keeps_the_first_failure(void **state)
+{
+    (void)state;
+    GfError error = {0};
+    (void)gf_fail(GF_EINPUT, "first");
+    gf_error_save(&error, GF_EINPUT);
+    (void)gf_fail(GF_EWRITE, "second");
+    gf_error_save(&error, GF_EWRITE);
+    assert_int_equal(gf_error_raise(&error), GF_EINPUT);
+    assert_string_equal(gf_message(), "first");
+}
+
+static void *fail_in_thread(void *argument)
+{
+    (void)gf_fail(GF_EDEVICE, "lost in a thread");
+    gf_error_save(argument, GF_EDEVICE);
+    return NULL;
+}
+
+static void messages_belong_to_threads(void **state)
+{
+    (void)state;
+    GfError error = {0};
+    pthread_t thread;
+    (void)gf_fail(GF_EUSAGE, "mine");
+    assert_int_equal(pthread_create(&thread, NULL, fail_in_thread, &error), 0);
+    pthread_join(thread, NULL);
+    assert_string_equal(gf_message(), "mine");
+    assert_int_equal(gf_error_raise(&error), GF_EDEVICE);
+    assert_string_equal(gf_message(), "lost in a thread");
+}
+
+static GfStatus try_it(GfStatus status, int *went_on)
+{
+    GF_TRY(status);
+    *went_on = 1;
+    return GF_OK;
+}
+
+static GfStatus go_there(GfStatus wanted, int *went_on)
+{
+    GfStatus status;
+    GF_GO(wanted);
+    *went_on = 1;
+done:
+    *went_on += 2;
+    return status;
+}
+
+static void try_and_go_forward_failures(void **state)
+{
+    (void)state;
+    int went_on = 0;
+    assert_int_equal(try_it(GF_EREAD, &went_on), GF_EREAD);
+    assert_int_equal(went_on, 0);
+    assert_int_equal(try_it(GF_OK, &went_on), GF_OK);
+    assert_int_equal(went_on, 1);
+    went_on = 0;
+    assert_int_equal(go_there(GF_EREAD, &went_on), GF_EREAD);
+    assert_int_equal(went_on, 2);
+    went_on = 0;
+    assert_int_equal(go_there(GF_OK, &went_on), GF_OK);
+    assert_int_equal(went_on, 3);
+}
+
+/* ---- Memory ---- */
+
+static void sizes_are_checked(void **state)
+{
+    (void)state;
+    size_t n;
+    assert_true(gf_mul(SIZE_MAX / 2, 2, &n));
+    assert_true(n == SIZE_MAX - 1);
+    assert_false(gf_mul(SIZE_MAX / 2 + 1, 2, &n));
+    assert_true(gf_add(SIZE_MAX - 1, 1, &n));
+    assert_true(n == SIZE_MAX);
+    assert_false(gf_add(SIZE_MAX, 1, &n));
+    assert_int_equal(gf_min(2, 3), 2);
+    assert_int_equal(gf_max(2, 3), 3);
+}
+
+static void overflowing_allocations_fail(void **state)
+{
+    (void)state;
+    static const size_t sizes[][2] = {
+        {SIZE_MAX, 2}, {SIZE_MAX, 1}, {SIZE_MAX - 63, 1}, {SIZE_MAX / 2 + 1, 2}, {1, SIZE_MAX / 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        void *memory = state;
+        assert_int_equal(gf_allocate(sizes[i][0], sizes[i][1], &memory), GF_EMEMORY);
+        assert_null(memory);
+        memory = state;
+        assert_int_equal(gf_allocate_zero(sizes[i][0], sizes[i][1], &memory), GF_EMEMORY);
+        assert_null(memory);
+    }
+}
+
+static void allocations_are_aligned_and_cleared(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 63, 64, 65, 4097};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        unsigned char *memory = NULL;
+        assert_int_equal(gf_allocate(counts[i], 1, &memory), GF_OK);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 64, 0);
+        memset(memory, 0xa5, counts[i]);
+        free(memory);
+        assert_int_equal(gf_allocate_zero(counts[i], 1, &memory), GF_OK);
+        for (size_t k = 0; k < counts[i]; k++)
+            assert_int_equal(memory[k], 0);
+        free(memory);
+    }
+}
+
+/* ---- Text ---- */
+
+static void hostile_names_are_escaped(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"photo.png", "photo.png"},
+        {"", ""},
+        {"a b'\"$`", "a b'\"$`"},
+        {"Gr\xc3\xb6\xc3\x9f"
+         "e.png",
+         "Gr\xc3\xb6\xc3\x9f"
+         "e.png"},                                                /* umlauts stay */
+        {"\xe5\x86\x99\xe7\x9c\x9f", "\xe5\x86\x99\xe7\x9c\x9f"}, /* and Chinese */
+        {"\xf0\x9f\x93\xb7", "\xf0\x9f\x93\xb7"},                 /* and a camera, U+1F4F7 */
+        {"a\nb", "a\\x0ab"},                                      /* a forged line */
+        {"a\rb\tc\x7f", "a\\x0db\\x09c\\x7f"},                    /* DEL too */
+        {"\x1b[2J", "\\x1b[2J"},                                  /* clears the screen */
+        {"\xc2\x9b"
+         "2J",
+         "\\xc2\\x9b2J"},   /* CSI as a C1 control */
+        {"a\\b", "a\\\\b"}, /* what looks like an escape */
+        {"\xe2\x80\xae"
+         "gnp.exe",
+         "\\xe2\\x80\\xaegnp.exe"},                   /* right-to-left override */
+        {"\xe2\x81\xa6x", "\\xe2\\x81\\xa6x"},        /* left-to-right isolate */
+        {"\xe2\x80\xa8x", "\\xe2\\x80\\xa8x"},        /* line separator */
+        {"\xff\xfe", "\\xff\\xfe"},                   /* never in UTF-8 */
+        {"\xc0\xaf", "\\xc0\\xaf"},                   /* "/", overlong */
+        {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},          /* "/", more so */
+        {"\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"},          /* U+07FF in three bytes */
+        {"\xe2\x80\x8ex", "\\xe2\\x80\\x8ex"},        /* left-to-right mark */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* a surrogate */
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* above U+10FFFF */
+        {"\xe2\x82", "\\xe2\\x82"},                   /* cut short at the end */
+        {"\xe2\x82z", "\\xe2\\x82z"},                 /* and in the middle */
+        {"\x80", "\\x80"},                            /* a continuation alone */
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        char out[128];
+        memset(out, 'x', sizeof out);
+        assert_ptr_equal(gf_escape(pairs[i][0], out, sizeof out), out);
+        assert_string_equal(out, pairs[i][1]);
+    }
+}
+
+static void escaping_stays_inside_its_buffer(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a long name that does not fit", "\n\n\n\n\n\n\n\n\n\n\n\n",
+                                        "\xe5\x86\x99\xe5\x86\x99\xe5\x86\x99\xe5\x86\x99",
+                                        "\\\\\\\\\\\\\\\\\\\\\\\\"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t size = 1; size < 16; size++) {
+            char out[32];
+            memset(out, 0x5a, sizeof out);
+            gf_escape(names[i], out, size);
+            assert_true(memchr(out, '\0', size) != NULL);
+            for (size_t k = size; k < sizeof out; k++)
+                assert_int_equal(out[k], 0x5a);
+            /* Nothing is cut inside an escape or a character: it is whole pieces and three dots. */
+            if (size >= 8)
+                assert_string_equal(out + strlen(out) - 3, "...");
+        }
+    }
+}
+
+static void misspelt_names_find_the_nearest(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gaussian", "sobel", "scharr", "laplacian", "log", NULL};
+    static const char *const none[] = {NULL};
+    assert_string_equal(gf_nearest("guassian", names), "gaussian");
+    assert_string_equal(gf_nearest("sobl", names), "sobel");
+    assert_string_equal(gf_nearest("laplacien", names), "laplacian");
+    assert_string_equal(gf_nearest("sobel", names), "sobel");
+    assert_string_equal(gf_nearest("lag", names), "log"); /* one of three letters */
+    assert_null(gf_nearest("zzzzzz", names));
+    assert_string_equal(gf_nearest("soble", names), "sobel"); /* two of five */
+    assert_null(gf_nearest("lagg", names));                   /* two of four are too many */
+    assert_null(gf_nearest("", names));
+    assert_null(gf_nearest("sobel", none));
+    char long_name[1000];
+    memset(long_name, 's', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    assert_null(gf_nearest(long_name, names));
+    const char *const long_names[] = {long_name, "sobel", NULL};
+    assert_string_equal(gf_nearest("sobell", long_names), "sobel");
+}
+
+/* ---- Queue ---- */
+
+static void queue_keeps_order_and_ends(void **state)
+{
+    (void)state;
+    GfQueue *queue;
+    int items[3];
+    void *item = NULL;
+    assert_int_equal(gf_queue_create(3, &queue), GF_OK);
+    /* Round the ring more than once. */
+    for (int round = 0; round < 5; round++) {
+        assert_true(gf_queue_push(queue, &items[0]));
+        assert_true(gf_queue_push(queue, &items[1]));
+        assert_true(gf_queue_pop(queue, &item) && item == &items[0]);
+        assert_true(gf_queue_pop(queue, &item) && item == &items[1]);
+    }
+    assert_true(gf_queue_push(queue, &items[2]));
+    gf_queue_close(queue);
+    assert_false(gf_queue_push(queue, &items[0]));
+    assert_true(gf_queue_pop(queue, &item) && item == &items[2]);
+    assert_false(gf_queue_pop(queue, &item));
+    gf_queue_close(queue); /* twice is harmless */
+    gf_queue_destroy(queue);
+    gf_queue_destroy(NULL);
+}
+
+static void absurd_queues_are_refused(void **state)
+{
+    (void)state;
+    GfQueue *queue = (void *)state;
+    assert_int_equal(gf_queue_create(SIZE_MAX, &queue), GF_EMEMORY);
+    assert_null(queue);
+}
+
+enum { PRODUCERS = 3, CONSUMERS = 2, EACH = 2000 };
+
+typedef struct Exchange {
+    GfQueue *queue;
+    atomic_size_t pushed, popped;
+    atomic_uchar seen[PRODUCERS * EACH];
+    unsigned char items[PRODUCERS * EACH];
+    atomic_size_t producer;
+} Exchange;
+
+static void *produce(void *argument)
+{
+    Exchange *exchange = argument;
+    size_t first = atomic_fetch_add(&exchange->producer, 1) * EACH;
+    for (size_t i = first; i < first + EACH; i++)
+        if (gf_queue_push(exchange->queue, &exchange->items[i]))
+            atomic_fetch_add(&exchange->pushed, 1);
+    return NULL;
+}
+
+static void *consume(void *argument)
+{
+    Exchange *exchange = argument;
+    void *item;
+    while (gf_queue_pop(exchange->queue, &item)) {
+        size_t i = (size_t)((unsigned char *)item - exchange->items);
+        atomic_fetch_add(&exchange->seen[i], 1);
+        atomic_fetch_add(&exchange->popped, 1);
+    }
+    return NULL;
+}
+
+static void queue_serves_many_threads(void **state)
+{
+    (void)state;
+    Exchange *exchange;
+    pthread_t producers[PRODUCERS], consumers[CONSUMERS];
+    assert_int_equal(gf_allocate_zero(1, sizeof *exchange, &exchange), GF_OK);
+    assert_int_equal(gf_queue_create(2, &exchange->queue), GF_OK);
+    for (int i = 0; i < CONSUMERS; i++)
+        pthread_create(&consumers[i], NULL, consume, exchange);
+    for (int i = 0; i < PRODUCERS; i++)
+        pthread_create(&producers[i], NULL, produce, exchange);
+    for (int i = 0; i < PRODUCERS; i++)
+        pthread_join(producers[i], NULL);
+    gf_queue_close(exchange->queue);
+    for (int i = 0; i < CONSUMERS; i++)
+        pthread_join(consumers[i], NULL);
+    assert_int_equal(exchange->pushed, PRODUCERS * EACH);
+    assert_int_equal(exchange->popped, PRODUCERS * EACH);
+    for (size_t i = 0; i < PRODUCERS * EACH; i++)
+        assert_int_equal(exchange->seen[i], 1);
+    gf_queue_destroy(exchange->queue);
+    free(exchange);
+}
+
+static void pause_briefly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+}
+
+static void closing_wakes_who_waits(void **state)
+{
+    (void)state;
+    Exchange *exchange;
+    pthread_t consumer, producer;
+    assert_int_equal(gf_allocate_zero(1, sizeof *exchange, &exchange), GF_OK);
+    /* A consumer of an empty queue. */
+    assert_int_equal(gf_queue_create(1, &exchange->queue), GF_OK);
+    pthread_create(&consumer, NULL, consume, exchange);
+    pause_briefly();
+    gf_queue_close(exchange->queue);
+    pthread_join(consumer, NULL);
+    gf_queue_destroy(exchange->queue);
+    /* A producer at a full queue: its item is not taken. */
+    assert_int_equal(gf_queue_create(1, &exchange->queue), GF_OK);
+    pthread_create(&producer, NULL, produce, exchange);
+    pause_briefly();
+    gf_queue_close(exchange->queue);
+    pthread_join(producer, NULL);
+    assert_int_equal(exchange->pushed, 1);
+    gf_queue_destroy(exchange->queue);
+    free(exchange);
+}
+
+/* ---- Workers ---- */
+
+enum { MOST_ROUNDS = 1000, MOST_WORKERS = 7 };
+
+typedef struct Loop {
+    size_t workers;
+    atomic_uint done[MOST_ROUNDS];
+    atomic_uint busy[MOST_WORKERS]; /* is a round running under this number? */
+    atomic_uint clashes;
+} Loop;
+
+static void count_round(void *context, size_t round, size_t worker)
+{
+    Loop *loop = context;
+    if (worker >= loop->workers || atomic_fetch_add(&loop->busy[worker], 1) != 0)
+        atomic_fetch_add(&loop->clashes, 1);
+    atomic_fetch_add(&loop->done[round], 1);
+    atomic_fetch_sub(&loop->busy[worker], 1);
+}
+
+static void workers_do_each_round_once(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, MOST_WORKERS}, rounds[] = {0, 1, 2, 63, MOST_ROUNDS};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        GfWorkers *workers;
+        assert_int_equal(gf_workers_create(counts[i], &workers), GF_OK);
+        assert_int_equal(gf_workers_count(workers), counts[i]);
+        for (size_t k = 0; k < 5 * sizeof rounds / sizeof rounds[0]; k++) {
+            Loop loop = {.workers = counts[i]};
+            size_t wanted = rounds[k % (sizeof rounds / sizeof rounds[0])];
+            gf_workers_run(workers, wanted, count_round, &loop);
+            for (size_t r = 0; r < MOST_ROUNDS; r++)
+                assert_int_equal(loop.done[r], r < wanted);
+            assert_int_equal(loop.clashes, 0);
+        }
+        gf_workers_destroy(workers);
+    }
+    gf_workers_destroy(NULL);
+}
+
+typedef struct Caller {
+    GfWorkers *workers;
+    Loop loop;
+} Caller;
+
+static void *call_loops(void *argument)
+{
+    Caller *caller = argument;
+    for (int i = 0; i < 50; i++)
+        gf_workers_run(caller->workers, 100, count_round, &caller->loop);
+    return NULL;
+}
+
+static void workers_serve_callers_in_turn(void **state)
+{
+    (void)state;
+    GfWorkers *workers;
+    Caller *callers;
+    pthread_t threads[3];
+    assert_int_equal(gf_workers_create(4, &workers), GF_OK);
+    assert_int_equal(gf_allocate_zero(3, sizeof *callers, &callers), GF_OK);
+    for (int i = 0; i < 3; i++) {
+        callers[i].workers = workers;
+        callers[i].loop.workers = 4;
+        pthread_create(&threads[i], NULL, call_loops, &callers[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        for (size_t r = 0; r < 100; r++)
+            assert_int_equal(callers[i].loop.done[r], 50);
+        assert_int_equal(callers[i].loop.clashes, 0);
+    }
+    gf_workers_destroy(workers);
+    free(callers);
+}
+
+static void absurd_worker_counts_are_refused(void **state)
+{
+    GfWorkers *workers = (void *)state;
+    assert_int_equal(gf_workers_create(SIZE_MAX, &workers), GF_EMEMORY);
+    assert_null(workers);
+    assert_true(gf_processors() >= 1);
+}
+
+static void the_clock_goes_forward(void **state)
+{
+    (void)state;
+    double before = gf_now();
+    pause_briefly();
+    double passed = gf_now() - before;
+    assert_true(passed >= 0.019 && passed < 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fail_formats_and_prefixes),
+        cmocka_unit_test(fail_cuts_long_text),
+        cmocka_unit_test(save_keeps_the_first_failure),
+        cmocka_unit_test(messages_belong_to_threads),
+        cmocka_unit_test(try_and_go_forward_failures),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(overflowing_allocations_fail),
+        cmocka_unit_test(allocations_are_aligned_and_cleared),
+        cmocka_unit_test(hostile_names_are_escaped),
+        cmocka_unit_test(escaping_stays_inside_its_buffer),
+        cmocka_unit_test(misspelt_names_find_the_nearest),
+        cmocka_unit_test(queue_keeps_order_and_ends),
+        cmocka_unit_test(absurd_queues_are_refused),
+        cmocka_unit_test(queue_serves_many_threads),
+        cmocka_unit_test(closing_wakes_who_waits),
+        cmocka_unit_test(workers_do_each_round_once),
+        cmocka_unit_test(workers_serve_callers_in_turn),
+        cmocka_unit_test(absurd_worker_counts_are_refused),
+        cmocka_unit_test(the_clock_goes_forward),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
