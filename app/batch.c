@@ -1,0 +1,195 @@
+/* Workers take jobs from one counter, in order. A bad picture costs only itself; what would spoil
+ * all the rest as well (a full disk, a lost GPU that the user insists on) stops the run, and what
+ * was not begun is listed. Reports are made under one mutex, so that their lines and the counts
+ * agree. */
+#include "app/batch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/message.h"
+#include "app/progress.h"
+#include "app/stop.h"
+#include "common/clock.h"
+#include "common/workers.h"
+
+enum { DEFAULT_JOBS = 8, SCROLLED = 10 };
+
+typedef struct Failure {
+    const char *path; /* borrowed */
+    char *message;    /* owned */
+} Failure;
+
+typedef struct Batch {
+    GfSetup setup;
+    const GfJobs *jobs;
+    pthread_mutex_t mutex; /* of everything below */
+    size_t next;
+    bool fatal;
+    size_t outcomes[GF_OUTCOME_STOPPED + 1];
+    Failure *failures; /* room for one a job */
+    size_t failed;
+} Batch;
+
+/* Failures that the next picture would meet too. A full disk is known by the system's words, which
+ * images/output.c puts at the end of its messages: a status has no room for errno. */
+static bool is_fatal(const GfRecord *record)
+{
+    const GfError *error = &record->error;
+    bool full = error->status == GF_EWRITE && (strstr(error->message, strerror(ENOSPC)) ||
+                                               strstr(error->message, strerror(EDQUOT)));
+    return full || error->status == GF_EDEVICE;
+}
+
+static void report(Batch *batch, const GfJob *job, const GfRecord *record)
+{
+    const GfOptions *options = batch->setup.options;
+    batch->outcomes[record->outcome]++;
+    if (options->json)
+        gf_record_json(record, job);
+    if (record->outcome == GF_OUTCOME_FAILED) {
+        Failure *failure = &batch->failures[batch->failed++];
+        *failure = (Failure){job->input->path, strdup(record->error.message)};
+        gf_say_error(job->input->path, "%s", record->error.message);
+        batch->fatal |= is_fatal(record);
+    } else if (record->outcome == GF_OUTCOME_SKIPPED) {
+        gf_say_detail(job->input->path, "its outputs exist");
+    } else if (record->outcome == GF_OUTCOME_WRITTEN) {
+        gf_record_detail(record, job);
+        if (options->stats)
+            gf_record_stats(record, job);
+    }
+}
+
+/* The next job, or NULL when there is none or the run is to stop. */
+static const GfJob *take(Batch *batch)
+{
+    const GfJob *job = NULL;
+    pthread_mutex_lock(&batch->mutex);
+    if (!batch->fatal && !gf_stop_signal() && batch->next < batch->jobs->count)
+        job = &batch->jobs->jobs[batch->next++];
+    pthread_mutex_unlock(&batch->mutex);
+    return job;
+}
+
+static void *worker(void *argument)
+{
+    Batch *batch = argument;
+    GfLane lane = {0};
+    const GfJob *job;
+    while ((job = take(batch)) != NULL) {
+        GfRecord record = {0};
+        gf_run_job(&batch->setup, &lane, job, &record);
+        pthread_mutex_lock(&batch->mutex);
+        report(batch, job, &record);
+        pthread_mutex_unlock(&batch->mutex);
+        gf_record_free(&record);
+    }
+    gf_lane_clear(&lane);
+    return NULL;
+}
+
+/* Decides the device from the first picture that can be opened: with several in flight the first to
+ * get there might be another one each time. A single picture decides when it is opened. */
+static void choose_device(Batch *batch)
+{
+    const GfSetup *setup = &batch->setup;
+    bool chosen = batch->jobs->count < 2;
+    for (size_t i = 0; i < batch->jobs->count && !chosen; i++) {
+        const GfJob *job = &batch->jobs->jobs[i];
+        GfReader *reader = NULL;
+        GfBackend *backend;
+        if (!job->input->regular ||
+            gf_reader_open(job->input->path, &setup->read, &reader) != GF_OK)
+            continue;
+        chosen = gf_devices_choose(setup->devices, setup->bank, &reader->format,
+                                   setup->total_weight / gf_job_weight(job), &backend) == GF_OK;
+        gf_reader_close(reader);
+    }
+}
+
+static void run_workers(Batch *batch, size_t count)
+{
+    pthread_t *threads = calloc(count, sizeof *threads);
+    size_t started = 0;
+    /* Fewer threads than wished are slower, but no failure: this one works in any case. */
+    while (threads && started + 1 < count &&
+           pthread_create(&threads[started], NULL, worker, batch) == 0)
+        started++;
+    worker(batch);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+}
+
+static void list_not_started(const Batch *batch)
+{
+    for (size_t i = batch->next; i < batch->jobs->count; i++)
+        gf_say_error(batch->jobs->jobs[i].input->path, "not started");
+}
+
+static void summarise(const Batch *batch, double seconds)
+{
+    char text[256];
+    size_t left = batch->jobs->count - batch->next + batch->outcomes[GF_OUTCOME_STOPPED];
+    int used = snprintf(text, sizeof text, "%zu written, %zu failed, %zu skipped",
+                        batch->outcomes[GF_OUTCOME_WRITTEN], batch->failed,
+                        batch->outcomes[GF_OUTCOME_SKIPPED]);
+    if (left > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %zu not done", left);
+    snprintf(text + used, sizeof text - (size_t)used, " in %.1f s", seconds);
+    gf_say_note(NULL, "%s", text);
+    /* In a long run the messages of failures have scrolled away. */
+    for (size_t i = 0; batch->jobs->count > SCROLLED && i < batch->failed; i++)
+        gf_say_note(batch->failures[i].path, "%s",
+                    batch->failures[i].message ? batch->failures[i].message : "failed");
+}
+
+static int exit_status(const Batch *batch)
+{
+    int signal = gf_stop_signal();
+    if (batch->fatal)
+        return 3;
+    if (signal)
+        return 128 + signal;
+    return batch->failed > 0;
+}
+
+static size_t count_workers(const GfOptions *options, size_t jobs)
+{
+    size_t wished = options->jobs ? options->jobs : gf_min(gf_processors(), DEFAULT_JOBS);
+    return gf_max(gf_min(wished, jobs), 1);
+}
+
+int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *devices,
+                 const GfJobs *jobs)
+{
+    double start = gf_now();
+    size_t workers = count_workers(options, jobs->count);
+    Batch batch = {.setup = {options, bank, devices, options->read, options->memory / workers, 0.0},
+                   .jobs = jobs};
+    batch.setup.read.max_memory = gf_max(batch.setup.read.max_memory / workers, 1);
+    for (size_t i = 0; i < jobs->count; i++)
+        batch.setup.total_weight += gf_job_weight(&jobs->jobs[i]);
+    if (gf_allocate_zero(jobs->count + 1, sizeof *batch.failures, &batch.failures) != GF_OK) {
+        gf_say_error(NULL, "%s", gf_message());
+        return 1;
+    }
+    pthread_mutex_init(&batch.mutex, NULL);
+    gf_progress_begin(jobs->count, !options->quiet && !options->json);
+    choose_device(&batch);
+    run_workers(&batch, workers);
+    gf_progress_end();
+    if (batch.fatal)
+        list_not_started(&batch);
+    if (jobs->count > 1)
+        summarise(&batch, gf_now() - start);
+    for (size_t i = 0; i < batch.failed; i++)
+        free(batch.failures[i].message);
+    free(batch.failures);
+    pthread_mutex_destroy(&batch.mutex);
+    return exit_status(&batch);
+}

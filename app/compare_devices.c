@@ -1,0 +1,232 @@
+/* The picture is held in memory and sent through both backends by the same flow as ever, bands and
+ * all: what is compared is what a normal run computes.
+ *
+ * Without --tolerance integers may differ by one step, as the exactness rule allows on a near-tie.
+ * Floats have no step: 1e-5 of the largest value passes. The rule bounds their relative l2 error by
+ * 1e-6; a single sample may be off by some times more. */
+#include "app/compare_devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/compare.h"
+#include "app/figures.h"
+#include "app/message.h"
+#include "app/outlets.h"
+#include "app/record.h"
+#include "app/stop.h"
+#include "app/whole.h"
+
+static const double float_tolerance = 1e-5;
+
+typedef struct Comparison {
+    const GfOptions *options;
+    const GfBank *bank;
+    const GfJob *job;
+    GfBackend *backends[2];
+    GfImage in;
+    GfImage *out[2]; /* a picture a filter */
+    size_t beyond;   /* filters whose outputs differ too much */
+} Comparison;
+
+typedef struct Memory {
+    const GfImage *in;
+    GfImage *out;
+} Memory;
+
+static void copy_rows(unsigned char *to, size_t to_stride, const unsigned char *from,
+                      size_t from_stride, size_t row_bytes, size_t rows)
+{
+    for (size_t y = 0; y < rows; y++)
+        memcpy(to + y * to_stride, from + y * from_stride, row_bytes);
+}
+
+static GfStatus read_memory(void *context, const GfBand *band)
+{
+    const Memory *memory = context;
+    const unsigned char *from = memory->in->samples;
+    copy_rows(band->samples, band->stride, from + band->y0 * memory->in->stride, memory->in->stride,
+              gf_row_bytes(&memory->in->format), band->rows);
+    return GF_OK;
+}
+
+static GfStatus write_memory(void *context, size_t output, GfBand *band)
+{
+    const GfImage *out = &((const Memory *)context)->out[output];
+    unsigned char *to = out->samples;
+    copy_rows(to + band->y0 * out->stride, out->stride, band->samples, band->stride,
+              gf_row_bytes(&out->format), band->rows);
+    return GF_OK;
+}
+
+/* Computes all filters on one backend into out[]. */
+static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
+{
+    GfLane lane = {0};
+    GfImage *out = comparison->out[which];
+    GfFlowTimes times = {0};
+    GfStatus status;
+    GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
+    GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
+                          &comparison->in.format, &wishes));
+    for (size_t i = 0; i < lane.plan->outputs; i++)
+        GF_GO(gf_image_allocate(&lane.plan->pipelines[i].out, &out[i]));
+    Memory memory = {&comparison->in, out};
+    const GfEnds ends = {read_memory, write_memory, &memory};
+    GF_GO(gf_flow_run(&lane, &ends, &times));
+    gf_say_detail(comparison->job->input->path, "%s (%s): %.4f s in kernels, %.4f s in transfers",
+                  lane.backend->name, lane.backend->device, times.compute, times.copy);
+done:
+    gf_lane_clear(&lane);
+    return status;
+}
+
+static void print_figures(const Comparison *comparison, size_t filter, const GfFigures *figures)
+{
+    const char *path = comparison->job->input->path;
+    const char *text = comparison->bank->filters[filter]->text;
+    const GfBackend *one = comparison->backends[0], *other = comparison->backends[1];
+    if (comparison->options->json) {
+        json_t *line = json_object();
+        json_object_set_new(line, "input", gf_name_json(path));
+        json_object_set_new(line, "filter", gf_name_json(text));
+        json_object_set_new(line, "a", gf_name_json(one->name));
+        json_object_set_new(line, "b", gf_name_json(other->name));
+        gf_figures_json(line, figures);
+        return;
+    }
+    char *title = NULL;
+    if (asprintf(&title, "%s: %s: %s (%s) against %s (%s)", path, text, one->name, one->device,
+                 other->name, other->device) < 0)
+        title = NULL;
+    gf_figures_print(title ? title : path, figures);
+    free(title);
+}
+
+static GfStatus compare_filter(Comparison *comparison, size_t filter)
+{
+    const GfOptions *options = comparison->options;
+    const GfImage *a = &comparison->out[0][filter], *b = &comparison->out[1][filter];
+    double tolerance = options->tolerance_given ? options->tolerance
+                       : gf_sample_is_float(b->format.sample)
+                           ? float_tolerance * gf_image_magnitude(b)
+                           : 1.0;
+    GfFigures figures;
+    GF_TRY(gf_compare_images(a, b, tolerance, &figures));
+    print_figures(comparison, filter, &figures);
+    comparison->beyond += figures.beyond > 0;
+    if (!options->diff_image)
+        return GF_OK;
+    GfImage picture;
+    GF_TRY(gf_compare_picture(a, b, figures.largest, &picture));
+    GfStatus status = gf_whole_write(options, options->diff_image, &picture);
+    gf_image_free(&picture);
+    if (status == GF_OK && figures.largest > 0)
+        gf_say_note(options->diff_image, "white is a difference of %g", figures.largest);
+    return status;
+}
+
+/* Writes the first backend's pictures as a run without --compare would. */
+static GfStatus write_outputs(Comparison *comparison, const GfReader *reader, const GfCodec *codec)
+{
+    size_t filters = comparison->bank->count;
+    const GfFormat **formats = NULL;
+    GfOutlets outlets = {0};
+    GfMetadata kept = reader->metadata;
+    GfStatus status;
+    if (comparison->options->strip) {
+        kept = gf_metadata_none();
+        kept.icc = reader->metadata.icc;
+    }
+    GF_GO(gf_allocate(filters, sizeof *formats, &formats));
+    for (size_t i = 0; i < filters; i++)
+        formats[i] = &comparison->out[0][i].format;
+    GF_GO(gf_outlets_open(comparison->options, comparison->job, codec, formats, filters, 1, &kept,
+                          &outlets));
+    for (size_t i = 0; i < filters; i++) {
+        GfBand band = gf_image_band(&comparison->out[0][i]);
+        GF_GO(gf_outlets_rows(&outlets, 0, i, &band));
+    }
+    GF_GO(gf_outlets_finish(&outlets));
+    GF_GO(gf_outlets_commit(&outlets));
+done:
+    gf_outlets_discard(&outlets);
+    free(formats);
+    return status;
+}
+
+static GfStatus compare_picture(Comparison *comparison, GfReader *reader)
+{
+    const GfOptions *options = comparison->options;
+    const GfCodec *codec = comparison->job->outputs == 0 ? NULL
+                           : comparison->job->codec      ? comparison->job->codec
+                                                         : reader->codec;
+    GfSample sample = gf_options_sample(options, codec, reader->format.sample);
+    if (reader->pictures > 1)
+        return gf_fail(GF_EUSAGE, "--compare takes files of one picture, and this holds %zu",
+                       reader->pictures);
+    GF_TRY(gf_whole_read(reader, &options->read, &comparison->in));
+    for (size_t i = 0; i < 2; i++)
+        GF_TRY(compute(comparison, sample, i));
+    for (size_t i = 0; i < comparison->bank->count; i++)
+        GF_TRY(compare_filter(comparison, i));
+    return codec ? write_outputs(comparison, reader, codec) : GF_OK;
+}
+
+static GfStatus compare_job(Comparison *comparison)
+{
+    size_t filters = comparison->bank->count;
+    const GfJob *job = comparison->job;
+    GfReader *reader = NULL;
+    GfStatus status;
+    for (size_t i = 0; i < 2; i++)
+        GF_GO(gf_allocate_zero(filters, sizeof(GfImage), &comparison->out[i]));
+    GF_GO(job->input->trouble ? gf_fail(GF_EREAD, "%s", job->input->trouble) : GF_OK);
+    GF_GO(gf_reader_open(job->input->path, &comparison->options->read, &reader));
+    GF_GO(compare_picture(comparison, reader));
+done:
+    gf_reader_close(reader);
+    gf_image_free(&comparison->in);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; comparison->out[i] && j < filters; j++)
+            gf_image_free(&comparison->out[i][j]);
+        free(comparison->out[i]);
+        comparison->out[i] = NULL;
+    }
+    return status;
+}
+
+static void report_failure(const GfOptions *options, const GfJob *job, GfStatus status)
+{
+    GfRecord record = {.outcome = GF_OUTCOME_FAILED};
+    gf_error_save(&record.error, status);
+    gf_say_error(job->input->path, "%s", gf_message());
+    if (options->json)
+        gf_record_json(&record, job);
+}
+
+int gf_compare_devices(const GfOptions *options, const GfBank *bank, GfDevices *devices,
+                       const GfJobs *jobs)
+{
+    Comparison comparison = {.options = options, .bank = bank};
+    bool failed = false, lost = false;
+    if (gf_devices_pair(devices, &comparison.backends[0], &comparison.backends[1]) != GF_OK) {
+        gf_say_error(NULL, "%s", gf_message());
+        return 2;
+    }
+    for (size_t i = 0; i < jobs->count && !gf_stop_signal() && !lost; i++) {
+        comparison.job = &jobs->jobs[i];
+        GfStatus status = compare_job(&comparison);
+        if (status == GF_OK || status == GF_STOPPED)
+            continue;
+        report_failure(options, comparison.job, status);
+        failed = true;
+        lost = status == GF_EDEVICE;
+    }
+    if (lost)
+        return 3;
+    if (gf_stop_signal())
+        return 128 + gf_stop_signal();
+    return failed || comparison.beyond > 0;
+}

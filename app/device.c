@@ -1,0 +1,193 @@
+/* `auto` weighs a GPU's start-up and transfers against the CPU's slower kernels, once for the whole
+ * run: were it decided picture by picture, the bits of a directory's outputs would depend on the
+ * order in which they are made. Decoding and encoding take the same time either way and are left
+ * out. */
+#include "app/device.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "app/message.h"
+#include "common/workers.h"
+#include "cpu/backend.h"
+#include "gpu/backend.h"
+
+/* Seconds and rates of the estimate. The start-up was measured on an H200 (342 ms); the rates are
+ * what a PCIe link and one core reach with a margin. Ten per cent either way change no choice that
+ * matters. */
+static const double gpu_start = 0.35;
+static const double gpu_bytes = 10e9;        /* a second, both ways */
+static const double cpu_multiply_adds = 4e9; /* a second and thread */
+static const double cpu_bytes = 2e9;         /* a second and thread */
+
+struct GfDevices {
+    GfDeviceWish wish;
+    int number;
+    const char *algorithm;
+    const GfOptions *options;
+    pthread_mutex_t mutex;
+    GfBackend *cpu, *cuda, *reference; /* opened so far */
+    GfBackend *chosen;                 /* NULL: not decided */
+};
+
+/* ---- opening; the mutex is held ---- */
+
+static GfStatus open_cpu(GfDevices *devices, GfBackend **backend)
+{
+    if (!devices->cpu)
+        GF_TRY(gf_cpu_open(devices->options->threads, &devices->cpu));
+    *backend = devices->cpu;
+    return GF_OK;
+}
+
+static GfStatus open_reference(GfDevices *devices, GfBackend **backend)
+{
+    if (!devices->reference)
+        GF_TRY(gf_reference_open(&devices->reference));
+    *backend = devices->reference;
+    return GF_OK;
+}
+
+static GfStatus open_cuda(GfDevices *devices, GfBackend **backend)
+{
+    if (!devices->cuda)
+        GF_TRY(gf_cuda_open(devices->number, devices->algorithm, &devices->cuda));
+    *backend = devices->cuda;
+    return GF_OK;
+}
+
+GfStatus gf_devices_create(const GfOptions *options, GfDevices **out)
+{
+    GfDevices *devices;
+    GfStatus status = GF_OK;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *devices, &devices));
+    pthread_mutex_init(&devices->mutex, NULL);
+    devices->options = options;
+    devices->number = options->device_number;
+    devices->algorithm = options->algorithm;
+    devices->wish = options->algorithm ? GF_DEVICE_CUDA : options->device;
+    if (devices->wish == GF_DEVICE_CPU)
+        status = open_cpu(devices, &devices->chosen);
+    else if (devices->wish == GF_DEVICE_REFERENCE)
+        status = open_reference(devices, &devices->chosen);
+    else if (devices->wish == GF_DEVICE_CUDA)
+        status = open_cuda(devices, &devices->chosen);
+    if (status != GF_OK && devices->wish == GF_DEVICE_CUDA)
+        gf_fail_at(status, options->algorithm ? "--algorithm" : "--device cuda");
+    if (status == GF_OK)
+        *out = devices;
+    else
+        gf_devices_close(devices);
+    return status;
+}
+
+/* ---- choosing ---- */
+
+/* Seconds that the run is expected to take on each device. */
+static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfFormat *in,
+                         double weight, double *cpu, double *gpu)
+{
+    GfPlan *plan;
+    GfPlanOptions options =
+        gf_options_plan(devices->options, gf_options_sample(devices->options, NULL, in->sample));
+    options.memory = 0;
+    GF_TRY(
+        gf_plan_create((const GfFilter *const *)bank->filters, bank->count, in, &options, &plan));
+    size_t threads = devices->options->threads ? devices->options->threads : gf_processors();
+    double parallel = (double)gf_min(threads, gf_processors());
+    *cpu = 0.0;
+    *gpu = gpu_start;
+    for (size_t i = 0; i < plan->outputs; i++) {
+        const GfPipeline *pipeline = &plan->pipelines[i];
+        *cpu += weight * pipeline->multiply_adds / (cpu_multiply_adds * parallel);
+        *cpu += weight * pipeline->bytes / (cpu_bytes * parallel);
+        *gpu += weight * pipeline->bytes / gpu_bytes;
+    }
+    gf_plan_free(plan);
+    return GF_OK;
+}
+
+static GfStatus decide(GfDevices *devices, const GfBank *bank, const GfFormat *in, double weight)
+{
+    double cpu, gpu;
+    GF_TRY(estimate(devices, bank, in, weight, &cpu, &gpu));
+    if (gpu < cpu && open_cuda(devices, &devices->chosen) == GF_OK) {
+        gf_say_detail(NULL, "computing on %s (%s): about %.2f s, %.2f s on the CPU",
+                      devices->chosen->name, devices->chosen->device, gpu, cpu);
+        return GF_OK;
+    }
+    if (gpu < cpu)
+        gf_say_detail(NULL, "no GPU: %s", gf_message());
+    GF_TRY(open_cpu(devices, &devices->chosen));
+    gf_say_detail(NULL, "computing on %s (%s): about %.2f s, a GPU with its start-up %.2f s",
+                  devices->chosen->name, devices->chosen->device, cpu, gpu);
+    return GF_OK;
+}
+
+GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfFormat *in,
+                           double weight, GfBackend **backend)
+{
+    GfStatus status = GF_OK;
+    pthread_mutex_lock(&devices->mutex);
+    if (!devices->chosen)
+        status = decide(devices, bank, in, weight);
+    *backend = devices->chosen;
+    pthread_mutex_unlock(&devices->mutex);
+    return status;
+}
+
+GfStatus gf_devices_fall_back(GfDevices *devices, const char *path, GfBackend *failed,
+                              GfStatus status, GfBackend **backend)
+{
+    GfError failure = {0};
+    gf_error_save(&failure, status);
+    pthread_mutex_lock(&devices->mutex);
+    bool possible = devices->wish == GF_DEVICE_AUTO && failed == devices->cuda;
+    if (possible) {
+        status = open_cpu(devices, backend);
+        if (failure.status == GF_EDEVICE)
+            devices->chosen = devices->cpu;
+    }
+    pthread_mutex_unlock(&devices->mutex);
+    if (!possible)
+        return gf_error_raise(&failure);
+    gf_say_note(path, "%s; it is computed on the CPU instead", failure.message);
+    return status;
+}
+
+static GfStatus find_pair(GfDevices *devices, GfBackend **one, GfBackend **other)
+{
+    GfStatus status = GF_ENODEVICE;
+    if (devices->wish == GF_DEVICE_AUTO || devices->wish == GF_DEVICE_CUDA) {
+        status = open_cuda(devices, one);
+        if (status == GF_OK)
+            return open_cpu(devices, other);
+        if (status != GF_ENODEVICE || devices->wish == GF_DEVICE_CUDA)
+            return status;
+        gf_say_note(NULL, "no GPU (%s): the CPU is compared with the float64 reference",
+                    gf_message());
+    }
+    GF_TRY(open_cpu(devices, one));
+    return open_reference(devices, other);
+}
+
+GfStatus gf_devices_pair(GfDevices *devices, GfBackend **one, GfBackend **other)
+{
+    pthread_mutex_lock(&devices->mutex);
+    GfStatus status = find_pair(devices, one, other);
+    pthread_mutex_unlock(&devices->mutex);
+    return status;
+}
+
+void gf_devices_close(GfDevices *devices)
+{
+    if (!devices)
+        return;
+    GfBackend *opened[] = {devices->cuda, devices->cpu, devices->reference};
+    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
+        if (opened[i])
+            opened[i]->close(opened[i]);
+    pthread_mutex_destroy(&devices->mutex);
+    free(devices);
+}

@@ -1,0 +1,31 @@
+/* Which backend a run computes on, and what happens when it fails. */
+#pragma once
+
+#include "app/bank.h"
+#include "app/options.h"
+#include "filters/backend.h"
+
+typedef struct GfDevices GfDevices;
+
+/* Opens what --device names. Under `auto` nothing is opened yet: even to ask CUDA whether there is
+ * a GPU takes a tenth of a second. Errors: GF_ENODEVICE with the reason, GF_EUSAGE, GF_EMEMORY. */
+GfStatus gf_devices_create(const GfOptions *options, GfDevices **devices);
+
+/* The backend of the run. Under `auto` the first call decides for all: `in` is the format of a
+ * picture and `weight` how many times its work the whole run is (>= 1). Threads may call it at
+ * once. The backend stays the devices'. */
+GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfFormat *in,
+                           double weight, GfBackend **backend);
+
+/* After `backend` failed with `status`: sets another one for the same picture, after a message with
+ * `path`, or raises the failure again where the user asked for that device and no other. A lost
+ * device (GF_EDEVICE) is not chosen any more. */
+GfStatus gf_devices_fall_back(GfDevices *devices, const char *path, GfBackend *failed,
+                              GfStatus status, GfBackend **backend);
+
+/* Two backends to compare: GPU and CPU, or CPU and float64 reference where the user wants the CPU
+ * or, after a note, no GPU is there. */
+GfStatus gf_devices_pair(GfDevices *devices, GfBackend **one, GfBackend **other);
+
+/* Closes all backends. NULL is allowed. No session may be left. */
+void gf_devices_close(GfDevices *devices);

@@ -1,0 +1,55 @@
+/* Figures are written so that a person reads them at a glance and a script finds them in --json. */
+#include "app/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/text.h"
+
+enum { NAME_SHOWN = 4 * 4096 + 8 };
+
+void gf_figures_print(const char *title, const GfFigures *figures)
+{
+    char shown[NAME_SHOWN];
+    printf("%s\n", gf_escape(title, shown, sizeof shown));
+    printf("  largest difference  %.9g\n", figures->largest);
+    printf("  mean difference     %.6g\n", figures->mean);
+    if (isinf(figures->psnr) && figures->psnr > 0)
+        printf("  PSNR                inf (the pictures are equal)\n");
+    else
+        printf("  PSNR                %.2f dB\n", figures->psnr);
+    printf("  SSIM                %.8f\n", figures->ssim);
+    printf("  beyond %-12.6g %zu of %zu samples (%.4g %%)\n", figures->tolerance, figures->beyond,
+           figures->samples, 100.0 * (double)figures->beyond / (double)figures->samples);
+    fflush(stdout);
+}
+
+static json_t *real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *gf_name_json(const char *name)
+{
+    char shown[NAME_SHOWN];
+    return json_string(gf_escape(name, shown, sizeof shown));
+}
+
+void gf_figures_json(json_t *line, const GfFigures *figures)
+{
+    json_object_set_new(line, "largest_difference", real_json(figures->largest));
+    json_object_set_new(line, "mean_difference", real_json(figures->mean));
+    json_object_set_new(line, "psnr", real_json(figures->psnr));
+    json_object_set_new(line, "ssim", real_json(figures->ssim));
+    json_object_set_new(line, "tolerance", real_json(figures->tolerance));
+    json_object_set_new(line, "beyond", json_integer((json_int_t)figures->beyond));
+    json_object_set_new(line, "samples", json_integer((json_int_t)figures->samples));
+    json_object_set_new(line, "within", json_boolean(figures->beyond == 0));
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    if (text)
+        printf("%s\n", text);
+    free(text);
+    json_decref(line);
+    fflush(stdout);
+}

@@ -1,0 +1,185 @@
+/* A walk over directories that gives the same list on every machine: names sorted by bytes, folders
+ * and files in one order. A folder that cannot be read becomes an entry that fails when its turn
+ * comes, so that it is counted and reported like any bad file. */
+#include "app/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/text.h"
+
+enum { SHOWN = 1024 };
+
+typedef struct Walk {
+    GfInputFiles *inputs;
+    bool recursive, has_skipped;
+    struct stat skipped;
+} Walk;
+
+static GfStatus out_of_memory(void)
+{
+    return gf_fail(GF_EMEMORY, "out of memory");
+}
+
+/* Appends an entry with copies of the texts. `about` is NULL when nothing is known. */
+static GfStatus add_file(GfInputFiles *inputs, const char *path, const char *folder,
+                         const struct stat *about, GfInputFile **added)
+{
+    if (inputs->count == inputs->capacity) {
+        size_t capacity = inputs->capacity ? 2 * inputs->capacity : 16;
+        GfInputFile *longer = reallocarray(inputs->files, capacity, sizeof *longer);
+        if (!longer)
+            return out_of_memory();
+        inputs->files = longer;
+        inputs->capacity = capacity;
+    }
+    GfInputFile *file = &inputs->files[inputs->count];
+    *file = (GfInputFile){.path = strdup(path), .folder = strdup(folder)};
+    if (!file->path || !file->folder) {
+        free(file->path);
+        free(file->folder);
+        return out_of_memory();
+    }
+    if (about && S_ISREG(about->st_mode)) {
+        file->regular = true;
+        file->size = (uint64_t)about->st_size;
+        file->device = about->st_dev;
+        file->inode = about->st_ino;
+    }
+    inputs->count++;
+    *added = file;
+    return GF_OK;
+}
+
+static int no_hidden(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static GfStatus walk(Walk *state, const char *path, const char *folder);
+
+/* One entry of a directory: a folder, a picture, or something else. */
+static GfStatus visit(Walk *state, const char *path, const char *folder, const char *name)
+{
+    char *inside = NULL, *below = NULL;
+    struct stat about;
+    GfInputFile *added;
+    GfStatus status = GF_OK;
+    const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
+    if (asprintf(&inside, "%s%s%s", path, slash, name) < 0) {
+        inside = NULL;
+        GF_GO(out_of_memory());
+    }
+    if (asprintf(&below, "%s%s%s", folder, *folder ? "/" : "", name) < 0) {
+        below = NULL;
+        GF_GO(out_of_memory());
+    }
+    if (lstat(inside, &about) != 0)
+        goto done; /* removed meanwhile */
+    if (S_ISDIR(about.st_mode)) {
+        bool skipped = state->has_skipped && about.st_dev == state->skipped.st_dev &&
+                       about.st_ino == state->skipped.st_ino;
+        if (state->recursive && !skipped)
+            status = walk(state, inside, below);
+    } else if (gf_codec_for_path(name) && (!S_ISLNK(about.st_mode) || stat(inside, &about) == 0) &&
+               S_ISREG(about.st_mode)) {
+        status = add_file(state->inputs, inside, folder, &about, &added);
+        if (status == GF_OK)
+            added->from_tree = true;
+    }
+done:
+    free(inside);
+    free(below);
+    return status;
+}
+
+static GfStatus walk(Walk *state, const char *path, const char *folder)
+{
+    struct dirent **entries;
+    GfStatus status = GF_OK;
+    int count = scandir(path, &entries, no_hidden, by_bytes);
+    if (count < 0) {
+        GfInputFile *added;
+        char *trouble = NULL;
+        if (asprintf(&trouble, "this folder cannot be read: %s", strerror(errno)) < 0)
+            return out_of_memory();
+        status = add_file(state->inputs, path, folder, NULL, &added);
+        if (status == GF_OK) {
+            added->trouble = trouble;
+            added->from_tree = true;
+        } else {
+            free(trouble);
+        }
+        return status;
+    }
+    for (int i = 0; i < count; i++) {
+        if (status == GF_OK)
+            status = visit(state, path, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+static GfStatus no_pictures(const char *path, bool recursive)
+{
+    char known[256] = "", shown[SHOWN];
+    size_t used = 0;
+    for (const GfCodec *const *codec = gf_codecs; *codec && used < sizeof known; codec++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", (*codec)->extensions);
+    return gf_fail(GF_EUSAGE, "%s: no pictures in it (names that end in%s)%s",
+                   gf_escape(path, shown, sizeof shown), known,
+                   recursive ? "" : "; -r goes down into its folders");
+}
+
+static GfStatus add_operand(Walk *state, const char *path)
+{
+    GfInputFiles *inputs = state->inputs;
+    struct stat about;
+    GfInputFile *added;
+    bool is_stdin = strcmp(path, "-") == 0;
+    bool exists = !is_stdin && stat(path, &about) == 0;
+    if (exists && S_ISDIR(about.st_mode)) {
+        size_t before = inputs->count;
+        inputs->any_directory = true;
+        GF_TRY(walk(state, path, ""));
+        return inputs->count > before ? GF_OK : no_pictures(path, state->recursive);
+    }
+    for (size_t i = 0; is_stdin && i < inputs->count; i++)
+        if (strcmp(inputs->files[i].path, "-") == 0)
+            return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
+    if (is_stdin || (exists && !S_ISREG(about.st_mode)))
+        inputs->any_pipe = true;
+    return add_file(inputs, path, "", exists ? &about : NULL, &added);
+}
+
+GfStatus gf_inputs_find(const GfOptions *options, const char *skipped, GfInputFiles *inputs)
+{
+    Walk state = {.inputs = inputs, .recursive = options->recursive};
+    *inputs = (GfInputFiles){0};
+    state.has_skipped =
+        skipped && stat(skipped, &state.skipped) == 0 && S_ISDIR(state.skipped.st_mode);
+    for (size_t i = 0; i < options->operand_count; i++)
+        GF_TRY(add_operand(&state, options->operands[i]));
+    return GF_OK;
+}
+
+void gf_inputs_free(GfInputFiles *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        free(inputs->files[i].path);
+        free(inputs->files[i].folder);
+        free(inputs->files[i].trouble);
+    }
+    free(inputs->files);
+    *inputs = (GfInputFiles){0};
+}

@@ -1,0 +1,220 @@
+/* -o names a file when there is one output, else a folder; without -o outputs stand beside their
+ * inputs. Where that is not clear (several outputs, but -o looks like a picture's name) it is
+ * refused rather than guessed. */
+#include "app/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/job_checks.h"
+#include "app/naming.h"
+#include "common/memory.h"
+#include "common/text.h"
+
+enum { SHOWN = 1024 };
+
+typedef enum Target { BESIDE, ONE_FILE, FOLDER, STDOUT, NOWHERE } Target;
+
+typedef struct Maker {
+    const GfOptions *options;
+    const GfBank *bank;
+    GfJobs *jobs;
+    Target target;
+    const char *template;
+    int index_digits;
+} Maker;
+
+static bool is_directory(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static bool ends_in_slash(const char *path)
+{
+    return path[strlen(path) - 1] == '/';
+}
+
+/* -o as the one file of a bank: an .npy holds several pictures. */
+static bool is_stack(const GfOptions *options, const GfInputFiles *inputs)
+{
+    const char *output = options->output;
+    if (!output || options->kernel_count < 2 || inputs->count != 1 || inputs->any_directory)
+        return false;
+    if (ends_in_slash(output) || is_directory(output))
+        return false;
+    const GfCodec *codec = options->format ? options->format : gf_codec_for_path(output);
+    return codec && codec->many_pictures;
+}
+
+/* Standard input can give its picture to standard output only, unless -o says otherwise. */
+static GfStatus choose_target(const GfOptions *options, const GfJobs *jobs, Target *target)
+{
+    const GfInputFiles *inputs = &jobs->inputs;
+    const char *output = options->output;
+    char shown[SHOWN];
+    bool one = inputs->count == 1 && !inputs->any_directory &&
+               (options->kernel_count == 1 || jobs->stacked);
+    bool from_stdin = inputs->count == 1 && strcmp(inputs->files[0].path, "-") == 0;
+    if (options->compare && !output)
+        *target = NOWHERE;
+    else if (!output && inputs->any_directory && !options->in_place)
+        return gf_fail(GF_EUSAGE, "a directory needs -o FOLDER for its outputs");
+    else if (output ? strcmp(output, "-") == 0 : from_stdin)
+        *target = STDOUT;
+    else if (!output)
+        *target = BESIDE;
+    else
+        *target = one && !ends_in_slash(output) && !is_directory(output) ? ONE_FILE : FOLDER;
+    if (*target == STDOUT && !one)
+        return gf_fail(GF_EUSAGE, "standard output takes one output, and there are several%s",
+                       options->kernel_count > 1 ? " (--format npy puts a bank into one)" : "");
+    if (*target == STDOUT && (options->json || options->in_place))
+        return gf_fail(GF_EUSAGE, "the picture goes to standard output; give -o");
+    if (*target != FOLDER || is_directory(output))
+        return GF_OK;
+    struct stat about;
+    bool is_file = stat(output, &about) == 0;
+    if (is_file || (gf_codec_for_path(output) && !ends_in_slash(output)))
+        return gf_fail(GF_EUSAGE, "-o %s is %s, but there are several outputs; name a folder%s",
+                       gf_escape(output, shown, sizeof shown),
+                       is_file ? "a file" : "a picture's name",
+                       is_file ? "" : " (end it with / if it is one)");
+    return GF_OK;
+}
+
+/* The extension of outputs named after the input: --format's, the input's own, or that of the
+ * format found inside it. A pipe cannot be looked into ahead; what it gives is written as PNG. */
+static const char *output_extension(const GfOptions *options, const GfInputFile *input,
+                                    char *buffer, size_t size)
+{
+    const GfCodec *codec = options->format;
+    const char *own = gf_path_extension(input->path);
+    if (*own && (!codec || codec == gf_codec_for_path(input->path)))
+        return own;
+    GfInput *opened = NULL;
+    const unsigned char *head;
+    size_t bytes;
+    if (!codec && input->regular && gf_input_open(input->path, &opened) == GF_OK &&
+        gf_input_head(opened, &head, &bytes) == GF_OK)
+        for (size_t i = 0; gf_codecs[i] && !codec; i++)
+            codec = gf_codecs[i]->recognises(head, bytes) ? gf_codecs[i] : NULL;
+    gf_input_close(opened);
+    const char *extensions = codec ? codec->extensions : ".png";
+    size_t length = gf_min(strcspn(extensions, " "), size - 1);
+    memcpy(buffer, extensions, length);
+    buffer[length] = '\0';
+    return buffer;
+}
+
+/* The folder in which the outputs of an input stand. The caller frees it. */
+static GfStatus output_folder(const Maker *maker, const GfInputFile *input, char **folder)
+{
+    if (maker->target == FOLDER && !gf_name_has_folder(maker->template))
+        return gf_path_join(maker->options->output, input->folder, folder);
+    *folder = maker->target == FOLDER
+                  ? strdup(maker->options->output)
+                  : strndup(input->path, (size_t)(gf_path_base(input->path) - input->path));
+    return *folder ? GF_OK : gf_fail(GF_EMEMORY, "out of memory");
+}
+
+static GfStatus name_output(const Maker *maker, const GfInputFile *input, size_t index,
+                            const char *filter, char **path)
+{
+    char extension[32], shown[SHOWN], *folder = NULL, *stem = NULL, *name = NULL;
+    GfStatus status = GF_OK;
+    const char *base = strcmp(input->path, "-") == 0 ? "stdin" : gf_path_base(input->path);
+    stem = strndup(base, strlen(base) - strlen(gf_path_extension(base)));
+    GF_GO(stem ? GF_OK : gf_fail(GF_EMEMORY, "out of memory"));
+    GfNameParts parts = {
+        .folder = input->folder,
+        .stem = stem,
+        .filter = filter,
+        .extension = output_extension(maker->options, input, extension, sizeof extension),
+        .index = index,
+        .index_digits = maker->index_digits,
+    };
+    GF_GO(gf_name_make(maker->template, &parts, &name));
+    const char *last = gf_path_base(name);
+    if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+        GF_GO(gf_fail(GF_EUSAGE, "--name gives no file's name: \"%s\"",
+                      gf_escape(name, shown, sizeof shown)));
+    GF_GO(output_folder(maker, input, &folder));
+    GF_GO(gf_path_join(folder, name, path));
+done:
+    free(folder);
+    free(stem);
+    free(name);
+    return status;
+}
+
+static GfStatus copy_path(const char *from, char **path)
+{
+    *path = strdup(from);
+    return *path ? GF_OK : gf_fail(GF_EMEMORY, "out of memory");
+}
+
+static GfStatus make_paths(const Maker *maker, size_t index, GfJob *job)
+{
+    const char *given = maker->target == STDOUT     ? "-"
+                        : maker->target == ONE_FILE ? maker->options->output
+                        : maker->options->in_place  ? job->input->path
+                                                    : NULL;
+    job->outputs = maker->target == NOWHERE || job->input->trouble ? 0
+                   : maker->jobs->stacked                          ? 1
+                                                                   : maker->bank->count;
+    GF_TRY(gf_allocate_zero(job->outputs + 1, sizeof *job->paths, &job->paths));
+    for (size_t i = 0; i < job->outputs; i++)
+        GF_TRY(given ? copy_path(given, &job->paths[i])
+                     : name_output(maker, job->input, index * maker->bank->count + i + 1,
+                                   maker->bank->names[i], &job->paths[i]));
+    job->codec = maker->options->format;
+    if (!job->codec && job->outputs)
+        job->codec = gf_codec_for_path(job->paths[0]);
+    return gf_job_check_format(maker->options, job, maker->target == ONE_FILE);
+}
+
+static GfStatus make_jobs(Maker *maker)
+{
+    GfJobs *jobs = maker->jobs;
+    size_t count = jobs->inputs.count;
+    for (size_t n = count * maker->bank->count; n > 0; n /= 10)
+        maker->index_digits++;
+    GF_TRY(gf_allocate_zero(count, sizeof *jobs->jobs, &jobs->jobs));
+    for (size_t i = 0; i < count; i++) {
+        GfJob *job = &jobs->jobs[jobs->count++];
+        job->input = &jobs->inputs.files[i];
+        GF_TRY(make_paths(maker, i, job));
+    }
+    return GF_OK;
+}
+
+GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jobs)
+{
+    Maker maker = {.options = options, .bank = bank, .jobs = jobs};
+    *jobs = (GfJobs){0};
+    maker.template = options->name ? options->name : gf_name_default;
+    GF_TRY(gf_name_check(maker.template));
+    GF_TRY(gf_inputs_find(options, options->output, &jobs->inputs));
+    jobs->stacked = is_stack(options, &jobs->inputs);
+    GF_TRY(choose_target(options, jobs, &maker.target));
+    if (options->diff_image && (jobs->inputs.count > 1 || bank->count > 1))
+        return gf_fail(GF_EUSAGE, "--diff-image is for one picture and one filter");
+    if (options->name && maker.target != BESIDE && maker.target != FOLDER)
+        return gf_fail(GF_EUSAGE, "--name does not count where the output is named by -o");
+    GF_TRY(make_jobs(&maker));
+    return gf_jobs_check_paths(options, jobs);
+}
+
+void gf_jobs_free(GfJobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        for (size_t j = 0; jobs->jobs[i].paths && j < jobs->jobs[i].outputs; j++)
+            free(jobs->jobs[i].paths[j]);
+        free(jobs->jobs[i].paths);
+    }
+    free(jobs->jobs);
+    gf_inputs_free(&jobs->inputs);
+    *jobs = (GfJobs){0};
+}

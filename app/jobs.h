@@ -1,0 +1,27 @@
+/* What is to be done: for every input the outputs that it gives, all known and checked before
+ * anything is started. */
+#pragma once
+
+#include "app/bank.h"
+#include "app/inputs.h"
+
+typedef struct GfJob {
+    const GfInputFile *input; /* borrowed */
+    char **paths;             /* of the outputs; owned */
+    size_t outputs;           /* one a filter; 1 when stacked; 0 when nothing is written */
+    const GfCodec *codec;     /* of all outputs; NULL: the input's */
+} GfJob;
+
+typedef struct GfJobs {
+    GfInputFiles inputs;
+    GfJob *jobs; /* owned, in the order of the inputs */
+    size_t count;
+    bool stacked; /* a bank goes into one file: its pictures are the filters */
+} GfJobs;
+
+/* Expands the operands and names all outputs. GF_EUSAGE, with nothing started, when two outputs
+ * have one name, an output is an input (unless --in-place), a name gives no format, or -o does not
+ * fit the number of outputs. Free `jobs` in every case. */
+GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jobs);
+
+void gf_jobs_free(GfJobs *jobs);

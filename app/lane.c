@@ -1,0 +1,128 @@
+/* Bands as high as the backend likes would give a small picture a single one, and then decoding,
+ * computing and encoding could not overlap. So a picture gets at least a few bands, as long as
+ * these are not so small that handing them over costs more than it gains. */
+#include "app/lane.h"
+
+#include <stdlib.h>
+
+enum { SLOTS = 3, BANDS_A_PICTURE = 8, ROW_ALIGNMENT = 64 };
+static const size_t least_band_bytes = 64 << 10;
+
+static bool same_format(const GfFormat *a, const GfFormat *b)
+{
+    return a->width == b->width && a->height == b->height && a->channels == b->channels &&
+           a->has_alpha == b->has_alpha && a->sample == b->sample;
+}
+
+/* Options that differ between pictures of one run; the others are the command line's. */
+static bool same_wishes(const GfPlanOptions *a, const GfPlanOptions *b)
+{
+    return a->sample == b->sample && a->band_bytes == b->band_bytes && a->memory == b->memory;
+}
+
+static GfStatus allocate(GfLane *lane, size_t rows, size_t stride, void **memory)
+{
+    size_t bytes;
+    if (!gf_mul(gf_max(rows, 1), stride, &bytes))
+        return gf_fail(GF_EMEMORY, "%zu rows of %zu bytes are too much memory", rows, stride);
+    if (lane->backend->host_alloc)
+        return lane->backend->host_alloc(lane->backend, bytes, memory);
+    return gf_allocate(bytes, 1, memory);
+}
+
+static void release(GfLane *lane, void *memory)
+{
+    if (memory && lane->backend->host_free)
+        lane->backend->host_free(lane->backend, memory);
+    else
+        free(memory);
+}
+
+static size_t padded(size_t row_bytes)
+{
+    return (row_bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
+/* Most output rows that one submit() gives. */
+static size_t most_rows(const GfLane *lane, const GfPipeline *pipeline)
+{
+    size_t most = 0, before = 0;
+    for (size_t i = 1; i <= lane->submits; i++) {
+        size_t ready = gf_pipeline_ready(pipeline, gf_lane_rows(lane, i));
+        most = gf_max(most, ready - before);
+        before = ready;
+    }
+    return most;
+}
+
+static GfStatus allocate_rows(GfLane *lane)
+{
+    const GfPlan *plan = lane->plan;
+    void *memory;
+    lane->submits = (plan->in.height + plan->band_rows - 1) / plan->band_rows;
+    lane->slots = gf_min(lane->submits, SLOTS);
+    lane->ring = (GfRing){.rows = plan->ring_rows, .stride = padded(gf_row_bytes(&plan->in))};
+    GF_TRY(allocate(lane, lane->ring.rows, lane->ring.stride, &memory));
+    lane->ring.samples = memory;
+    GF_TRY(gf_allocate_zero(lane->slots * plan->outputs, sizeof *lane->bands, &lane->bands));
+    for (size_t i = 0; i < plan->outputs; i++) {
+        size_t rows = most_rows(lane, &plan->pipelines[i]);
+        for (size_t slot = 0; slot < lane->slots; slot++) {
+            GfBand *band = gf_lane_band(lane, slot, i);
+            band->stride = padded(gf_row_bytes(&plan->pipelines[i].out));
+            GF_TRY(allocate(lane, rows, band->stride, &band->samples));
+        }
+    }
+    return GF_OK;
+}
+
+static size_t choose_band_bytes(const GfBackend *backend, const GfFormat *in,
+                                const GfPlanOptions *wishes)
+{
+    size_t most = gf_plan_options_default(in->sample).band_bytes;
+    if (backend->band_bytes)
+        most = backend->band_bytes;
+    if (wishes->band_bytes)
+        most = gf_min(most, wishes->band_bytes);
+    size_t share = gf_row_bytes(in) * (in->height / BANDS_A_PICTURE + 1);
+    return gf_min(most, gf_max(share, least_band_bytes));
+}
+
+GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
+                         const GfPlanOptions *wishes)
+{
+    if (lane->backend == backend && same_format(&lane->plan->in, in) &&
+        same_wishes(&lane->wishes, wishes))
+        return GF_OK;
+    gf_lane_clear(lane);
+    GfPlanOptions options = *wishes;
+    options.band_bytes = choose_band_bytes(backend, in, wishes);
+    options.whole = backend->whole;
+    GfStatus status;
+    lane->backend = backend;
+    lane->wishes = *wishes;
+    GF_GO(gf_plan_create((const GfFilter *const *)bank->filters, bank->count, in, &options,
+                         &lane->plan));
+    GF_GO(backend->supports(backend, lane->plan));
+    GF_GO(backend->session(backend, lane->plan, &lane->session));
+    GF_GO(allocate_rows(lane));
+done:
+    if (status != GF_OK)
+        gf_lane_clear(lane);
+    return status;
+}
+
+void gf_lane_clear(GfLane *lane)
+{
+    /* The session first: it waits for whatever still reads or writes the rows. */
+    if (lane->session)
+        lane->backend->end(lane->session);
+    if (lane->ring.samples)
+        release(lane, lane->ring.samples);
+    if (lane->bands)
+        for (size_t i = 0; i < lane->slots * lane->plan->outputs; i++)
+            release(lane, lane->bands[i].samples);
+    free(lane->bands);
+    gf_plan_free(lane->plan);
+    *lane = (GfLane){0};
+}

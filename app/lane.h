@@ -1,0 +1,41 @@
+/* What one picture in flight needs beside its files: the plan for its format, a session of a
+ * backend, the ring of input rows and the bands of output rows. The next picture of the same format
+ * uses it again. */
+#pragma once
+
+#include "app/bank.h"
+#include "app/options.h"
+#include "filters/backend.h"
+
+typedef struct GfLane {
+    GfBackend *backend; /* borrowed; NULL: nothing is prepared */
+    GfPlan *plan;
+    GfSession *session;
+    GfRing ring;
+    size_t slots;   /* sets of output bands: one is computed while others are written */
+    GfBand *bands;  /* slots x plan->outputs, each with room for all that one submit() gives */
+    size_t submits; /* calls of submit() for one picture */
+    GfPlanOptions wishes; /* what it was prepared for */
+} GfLane;
+
+/* Makes the lane ready for pictures of that format on `backend`. `wishes` are the plan's options;
+ * the height of bands is chosen here, at most wishes->band_bytes (0: as the backend likes).
+ * Whatever was prepared before is used again where it fits, else freed. Errors: those of
+ * gf_plan_create() and of the backend; the lane is then empty. */
+GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
+                         const GfPlanOptions *wishes);
+
+/* Frees what the lane holds. To be called after any failure while rows were under way. */
+void gf_lane_clear(GfLane *lane);
+
+/* Output band `output` of slot `slot`. */
+static inline GfBand *gf_lane_band(const GfLane *lane, size_t slot, size_t output)
+{
+    return &lane->bands[slot * lane->plan->outputs + output];
+}
+
+/* Input rows that have been handed over after `submits` calls of submit(). */
+static inline size_t gf_lane_rows(const GfLane *lane, size_t submits)
+{
+    return gf_min(submits * lane->plan->band_rows, lane->plan->in.height);
+}

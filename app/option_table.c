@@ -1,0 +1,300 @@
+/* The table of options and the setters of those that are more than a flag. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/options.h"
+#include "app/values.h"
+#include "gpu/algorithms.h"
+
+enum { MAX_THREADS = 1024, MAX_JOBS = 256, MAX_WORDS = 31 };
+
+const char *const gf_section_titles[GF_SECTIONS] = {
+    [GF_SECTION_FILTER] = "What to compute", [GF_SECTION_OUTPUT] = "What to write, and where",
+    [GF_SECTION_INPUT] = "What to read",     [GF_SECTION_DEVICE] = "Where to compute",
+    [GF_SECTION_COMPARE] = "Comparison",     [GF_SECTION_REPORT] = "Reports",
+};
+
+static GfStatus set_kernel(GfOptions *options, const char *value)
+{
+    const char **longer =
+        realloc(options->kernels, (options->kernel_count + 1) * sizeof *options->kernels);
+    if (!longer)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    longer[options->kernel_count++] = value;
+    options->kernels = longer;
+    return GF_OK;
+}
+
+static GfStatus set_border(GfOptions *options, const char *value)
+{
+    static const GfWord modes[] = {
+        {"replicate", GF_BORDER_REPLICATE}, {"reflect101", GF_BORDER_REFLECT101},
+        {"reflect", GF_BORDER_REFLECT},     {"wrap", GF_BORDER_WRAP},
+        {"constant", GF_BORDER_CONSTANT},   {"zero", GF_BORDER_CONSTANT},
+        {"valid", GF_BORDER_VALID},         {"edge", GF_BORDER_REPLICATE},
+        {"nearest", GF_BORDER_REPLICATE},   {"copy", GF_BORDER_REPLICATE},
+        {"circular", GF_BORDER_WRAP},       {NULL, 0}};
+    static const char constant[] = "constant:";
+    int border = GF_BORDER_CONSTANT;
+    if (strcmp(value, "mirror") == 0)
+        return gf_fail(GF_EUSAGE, "--border: \"mirror\" means reflect101 (cb|abcd|cb) in SciPy and "
+                                  "reflect (ba|abcd|dc) elsewhere; please name one of these");
+    options->border_value = 0.0;
+    if (strncmp(value, constant, strlen(constant)) == 0)
+        GF_TRY(
+            gf_value_number("border", value + strlen(constant), -INFINITY, &options->border_value));
+    else
+        GF_TRY(gf_value_word("border", value, modes, &border));
+    options->border = (GfBorder)border;
+    return GF_OK;
+}
+
+static GfStatus set_range(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"auto", GF_RANGE_AUTO},
+                                   {"clamp", GF_RANGE_CLAMP},
+                                   {"abs", GF_RANGE_ABS},
+                                   {"offset", GF_RANGE_OFFSET},
+                                   {NULL, 0}};
+    int range;
+    GF_TRY(gf_value_word("range", value, words, &range));
+    options->range = (GfRange)range;
+    return GF_OK;
+}
+
+static GfStatus set_alpha(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"auto", GF_ALPHA_AUTO},
+                                   {"premul", GF_ALPHA_PREMUL},
+                                   {"copy", GF_ALPHA_COPY},
+                                   {"filter", GF_ALPHA_FILTER},
+                                   {NULL, 0}};
+    int alpha;
+    GF_TRY(gf_value_word("alpha", value, words, &alpha));
+    options->alpha = (GfAlpha)alpha;
+    return GF_OK;
+}
+
+static GfStatus set_depth(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {
+        {"8", GF_U8}, {"16", GF_U16}, {"f32", GF_F32}, {"f64", GF_F64}, {NULL, 0}};
+    int depth;
+    GF_TRY(gf_value_word("depth", value, words, &depth));
+    options->depth = (GfSample)depth;
+    options->depth_given = true;
+    return GF_OK;
+}
+
+static GfStatus set_text(const char **text, const char *option, const char *value)
+{
+    if (!*value)
+        return gf_fail(GF_EUSAGE, "--%s: the text is empty", option);
+    *text = value;
+    return GF_OK;
+}
+
+static GfStatus set_output(GfOptions *options, const char *value)
+{
+    return set_text(&options->output, "output", value);
+}
+
+static GfStatus set_name(GfOptions *options, const char *value)
+{
+    return set_text(&options->name, "name", value);
+}
+
+static GfStatus set_diff_image(GfOptions *options, const char *value)
+{
+    return set_text(&options->diff_image, "diff-image", value);
+}
+
+static GfStatus set_format(GfOptions *options, const char *value)
+{
+    GfWord words[MAX_WORDS + 1] = {{NULL, 0}};
+    int number;
+    for (int i = 0; i < MAX_WORDS && gf_codecs[i]; i++)
+        words[i] = (GfWord){gf_codecs[i]->name, i};
+    GF_TRY(gf_value_word("format", strcmp(value, "jpg") == 0 ? "jpeg" : value, words, &number));
+    options->format = gf_codecs[number];
+    return GF_OK;
+}
+
+static GfStatus set_quality(GfOptions *options, const char *value)
+{
+    size_t quality;
+    GF_TRY(gf_value_count("quality", value, 1, 100, &quality));
+    options->write.quality = (int)quality;
+    return GF_OK;
+}
+
+static GfStatus set_png_level(GfOptions *options, const char *value)
+{
+    size_t level;
+    GF_TRY(gf_value_count("png-level", value, 0, 9, &level));
+    options->write.compression = (int)level;
+    return GF_OK;
+}
+
+static GfStatus set_max_pixels(GfOptions *options, const char *value)
+{
+    return gf_value_size("max-pixels", value, 1000, &options->read.max_pixels);
+}
+
+static GfStatus set_memory(GfOptions *options, const char *value)
+{
+    GF_TRY(gf_value_size("memory", value, 1024, &options->memory));
+    options->read.max_memory = options->memory;
+    return GF_OK;
+}
+
+static GfStatus set_device(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"auto", GF_DEVICE_AUTO},
+                                   {"cpu", GF_DEVICE_CPU},
+                                   {"cuda", GF_DEVICE_CUDA},
+                                   {"reference", GF_DEVICE_REFERENCE},
+                                   {NULL, 0}};
+    static const char numbered[] = "cuda:";
+    int device = GF_DEVICE_CUDA;
+    size_t number = 0;
+    if (strncmp(value, numbered, strlen(numbered)) == 0)
+        GF_TRY(gf_value_count("device", value + strlen(numbered), 0, 255, &number));
+    else
+        GF_TRY(gf_value_word("device", value, words, &device));
+    options->device = (GfDeviceWish)device;
+    options->device_number = (int)number;
+    return GF_OK;
+}
+
+static GfStatus set_algorithm(GfOptions *options, const char *value)
+{
+    GfWord words[MAX_WORDS + 1] = {{NULL, 0}};
+    int number;
+    for (int i = 0; i < MAX_WORDS && gf_algorithms[i].name; i++)
+        words[i] = (GfWord){gf_algorithms[i].name, i};
+    GF_TRY(gf_value_word("algorithm", value, words, &number));
+    options->algorithm = gf_algorithms[number].name;
+    return GF_OK;
+}
+
+static GfStatus set_threads(GfOptions *options, const char *value)
+{
+    return gf_value_count("threads", value, 1, MAX_THREADS, &options->threads);
+}
+
+static GfStatus set_jobs(GfOptions *options, const char *value)
+{
+    return gf_value_count("jobs", value, 1, MAX_JOBS, &options->jobs);
+}
+
+static GfStatus set_tolerance(GfOptions *options, const char *value)
+{
+    options->tolerance_given = true;
+    return gf_value_number("tolerance", value, 0.0, &options->tolerance);
+}
+
+enum {
+    FILTER = GF_COMMAND_FILTER,
+    EITHER = GF_COMMAND_FILTER | GF_COMMAND_COMPARE,
+    ALL = GF_COMMAND_ALL
+};
+
+#define FLAG(field)   offsetof(GfOptions, field), NULL
+#define SET(function) 0, function
+
+const GfOption gf_option_table[] = {
+    {"kernel", 'k', "FILTER",
+     "a filter, several separated by commas (one after the other),\n"
+     "a kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or the path of a\n"
+     "kernel file; given again: one more output, decoded once",
+     GF_SECTION_FILTER, FILTER, SET(set_kernel)},
+    {"border", 0, "MODE",
+     "what lies outside the picture: replicate (default),\n"
+     "reflect101, reflect, wrap, constant[:V], zero, or valid\n"
+     "(nothing: the output is smaller)",
+     GF_SECTION_FILTER, FILTER, SET(set_border)},
+    {"range", 0, "HOW",
+     "how a response becomes a picture: clamp, abs, offset (zero\n"
+     "is mid-grey), or auto (abs for derivatives, else clamp)",
+     GF_SECTION_FILTER, FILTER, SET(set_range)},
+    {"alpha", 0, "HOW",
+     "opacity: premul (colour weighted by it), copy, filter (as\n"
+     "a channel like any other), or auto (by the filter's kind)",
+     GF_SECTION_FILTER, FILTER, SET(set_alpha)},
+    {"flip", 0, NULL, "true convolution: kernels turned by 180 degrees", GF_SECTION_FILTER, FILTER,
+     FLAG(flip)},
+
+    {"output", 'o', "PATH",
+     "the output's file, or for several outputs their folder;\n"
+     "- is standard output; default: beside the input",
+     GF_SECTION_OUTPUT, FILTER, SET(set_output)},
+    {"name", 0, "TEMPLATE",
+     "names of outputs; default '{stem}.{filter}{ext}', and\n"
+     "{dir} and {index} are known too",
+     GF_SECTION_OUTPUT, FILTER, SET(set_name)},
+    {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT, EITHER,
+     FLAG(overwrite)},
+    {"skip-existing", 0, NULL, "pass over outputs that exist", GF_SECTION_OUTPUT, FILTER,
+     FLAG(skip_existing)},
+    {"in-place", 0, NULL, "write the output over its input", GF_SECTION_OUTPUT, FILTER,
+     FLAG(in_place)},
+    {"format", 0, "NAME",
+     "png, jpeg or npy, where the output's name does not say;\n"
+     "default: the input's",
+     GF_SECTION_OUTPUT, FILTER, SET(set_format)},
+    {"depth", 0, "BITS",
+     "8 or 16 bits a sample, or f32 or f64 for .npy; default: the\n"
+     "input's, and floats for .npy",
+     GF_SECTION_OUTPUT, FILTER, SET(set_depth)},
+    {"quality", 0, "N", "of JPEG, 1 to 100; default 90", GF_SECTION_OUTPUT, FILTER,
+     SET(set_quality)},
+    {"png-level", 0, "N", "of PNG compression, 0 (fast) to 9 (small)", GF_SECTION_OUTPUT, FILTER,
+     SET(set_png_level)},
+    {"strip", 0, NULL, "drop all metadata but the colour profile", GF_SECTION_OUTPUT, FILTER,
+     FLAG(strip)},
+
+    {"recursive", 'r', NULL, "go down into the folders of a directory", GF_SECTION_INPUT, FILTER,
+     FLAG(recursive)},
+    {"tolerant", 0, NULL, "accept what could be decoded of a damaged picture", GF_SECTION_INPUT,
+     EITHER, FLAG(read.tolerant)},
+    {"no-auto-orient", 0, NULL, "leave the EXIF orientation as it is", GF_SECTION_INPUT, EITHER,
+     FLAG(no_auto_orient)},
+    {"max-pixels", 0, "N", "refuse larger pictures; k, M, G are thousands; default 1 G",
+     GF_SECTION_INPUT, EITHER, SET(set_max_pixels)},
+
+    {"device", 0, "WHICH",
+     "cpu, cuda, cuda:N, reference (float64, slow), or auto: what\n"
+     "is expected to be faster",
+     GF_SECTION_DEVICE, FILTER, SET(set_device)},
+    {"algorithm", 0, "NAME", "GPU method; gpufilter algorithms lists them", GF_SECTION_DEVICE,
+     FILTER, SET(set_algorithm)},
+    {"threads", 0, "N", "of the CPU; default: one a processor", GF_SECTION_DEVICE, FILTER,
+     SET(set_threads)},
+    {"jobs", 'j', "N", "pictures in flight; default: one a processor, at most 8", GF_SECTION_DEVICE,
+     FILTER, SET(set_jobs)},
+    {"memory", 0, "SIZE", "most memory for rows in flight, as 512M or 2G", GF_SECTION_DEVICE,
+     EITHER, SET(set_memory)},
+
+    {"compare", 0, NULL,
+     "compute on the GPU and on the CPU (without a GPU: on the\n"
+     "CPU and by the float64 reference) and report the difference",
+     GF_SECTION_COMPARE, FILTER, FLAG(compare)},
+    {"tolerance", 0, "X",
+     "largest difference of a sample that passes; default 0, and\n"
+     "1 with --compare (for floats 1e-5 of the largest value)",
+     GF_SECTION_COMPARE, EITHER, SET(set_tolerance)},
+    {"diff-image", 0, "PATH", "write the differences, the largest as white", GF_SECTION_COMPARE,
+     EITHER, SET(set_diff_image)},
+
+    {"stats", 0, NULL, "time and throughput of each picture", GF_SECTION_REPORT, FILTER,
+     FLAG(stats)},
+    {"json", 0, NULL, "one line of JSON a picture on standard output", GF_SECTION_REPORT, EITHER,
+     FLAG(json)},
+    {"quiet", 'q', NULL, "errors only", GF_SECTION_REPORT, EITHER, FLAG(quiet)},
+    {"verbose", 'v', NULL, "what was chosen, and why", GF_SECTION_REPORT, EITHER, FLAG(verbose)},
+    {"help", 'h', NULL, "this text", GF_SECTION_REPORT, ALL, FLAG(help)},
+    {"version", 0, NULL, "the version", GF_SECTION_REPORT, ALL, FLAG(version)},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL},
+};

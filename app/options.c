@@ -1,0 +1,240 @@
+/* getopt_long with arrays made from the table. It prints nothing itself (opterr = 0, a leading
+ * colon): its own messages do not escape what the user typed and know no nearest name. */
+#include "app/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+
+enum { MAX_OPTIONS = 64, FIRST_VALUE = 256, SHOWN = 128 };
+
+static const struct {
+    const char *word;
+    GfCommand command;
+    size_t least, most; /* operands */
+    const char *usage;
+} commands[] = {
+    {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
+    {"filters", GF_COMMAND_FILTERS, 0, 1, "gpufilter filters [NAME[:PARAMETERS]]"},
+    {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
+    {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const char example[] = "for example: gpufilter photo.png --kernel sobel";
+
+/* The arrays that getopt_long wants. */
+typedef struct Arrays {
+    struct option longs[MAX_OPTIONS + 1];
+    char shorts[2 * MAX_OPTIONS + 2];
+} Arrays;
+
+static void make_arrays(Arrays *arrays)
+{
+    char *letter = arrays->shorts;
+    *letter++ = ':';
+    for (int i = 0; i < MAX_OPTIONS && gf_option_table[i].name; i++) {
+        const GfOption *option = &gf_option_table[i];
+        arrays->longs[i] =
+            (struct option){option->name, option->argument ? required_argument : no_argument, NULL,
+                            FIRST_VALUE + i};
+        if (option->letter) {
+            *letter++ = option->letter;
+            if (option->argument)
+                *letter++ = ':';
+        }
+    }
+    *letter = '\0';
+}
+
+static const GfOption *find_option(int value)
+{
+    if (value >= FIRST_VALUE)
+        return &gf_option_table[value - FIRST_VALUE];
+    for (const GfOption *option = gf_option_table; option->name; option++)
+        if (option->letter && option->letter == value)
+            return option;
+    return NULL;
+}
+
+/* A long option that getopt_long did not know, or knew several of. */
+static GfStatus unknown_long(const char *typed)
+{
+    const char *names[MAX_OPTIONS + 1];
+    char name[SHOWN], shown[SHOWN];
+    size_t n = 0, matches = 0;
+    typed += strspn(typed, "-");
+    size_t length = gf_min(strcspn(typed, "="), sizeof name - 1);
+    memcpy(name, typed, length);
+    name[length] = '\0';
+    for (const GfOption *option = gf_option_table; option->name && n < MAX_OPTIONS; option++) {
+        names[n++] = option->name;
+        matches += strncmp(option->name, name, length) == 0;
+    }
+    names[n] = NULL;
+    gf_escape(name, shown, sizeof shown);
+    if (matches > 1)
+        return gf_fail(GF_EUSAGE, "--%s is the beginning of several options", shown);
+    const char *nearest = gf_nearest(name, names);
+    if (nearest)
+        return gf_fail(GF_EUSAGE, "unknown option --%s; did you mean --%s?", shown, nearest);
+    return gf_fail(GF_EUSAGE, "unknown option --%s (gpufilter --help lists them)", shown);
+}
+
+/* `typed` is the argument that getopt_long has just refused. */
+static GfStatus refuse(int result, const char *typed)
+{
+    char shown[SHOWN], letter[2] = {(char)optopt, '\0'};
+    const GfOption *option = find_option(optopt);
+    if (result == ':' && option)
+        return gf_fail(GF_EUSAGE, "--%s needs a value: %s", option->name, option->argument);
+    if (optopt >= FIRST_VALUE)
+        return gf_fail(GF_EUSAGE, "--%s takes no value", option->name);
+    if (optopt)
+        return gf_fail(GF_EUSAGE, "unknown option -%s (gpufilter --help lists them)",
+                       gf_escape(letter, shown, sizeof shown));
+    return unknown_long(typed);
+}
+
+static GfStatus set_option(GfOptions *options, const GfOption *option, const char *value)
+{
+    if (!(option->commands & options->command)) {
+        for (size_t i = 0; i < COMMANDS; i++)
+            if (commands[i].command == options->command)
+                return gf_fail(GF_EUSAGE, "--%s does not go with \"%s\"", option->name,
+                               commands[i].word);
+    }
+    if (option->set)
+        return option->set(options, value);
+    memcpy((char *)options + option->flag, &(bool){true}, sizeof(bool));
+    return GF_OK;
+}
+
+static GfStatus conflict(const char *one, const char *other)
+{
+    return gf_fail(GF_EUSAGE, "%s and %s exclude each other", one, other);
+}
+
+/* Options that are right one by one, but not together. */
+static GfStatus check_together(const GfOptions *options)
+{
+    bool to_stdout = options->output && strcmp(options->output, "-") == 0;
+    if (options->overwrite && options->skip_existing)
+        return conflict("--overwrite", "--skip-existing");
+    if (options->in_place && options->output)
+        return conflict("--in-place", "--output");
+    if (options->in_place && options->name)
+        return conflict("--in-place", "--name");
+    if (options->in_place && options->format)
+        return conflict("--in-place", "--format");
+    if (options->in_place && options->kernel_count > 1)
+        return conflict("--in-place", "several kernels");
+    if (options->json && to_stdout)
+        return conflict("--json", "-o -");
+    if (options->compare && to_stdout)
+        return conflict("--compare", "-o -");
+    if (options->compare && options->stats)
+        return conflict("--compare", "--stats");
+    if (options->compare && options->in_place)
+        return conflict("--compare", "--in-place");
+    if (options->algorithm && options->device != GF_DEVICE_AUTO &&
+        options->device != GF_DEVICE_CUDA)
+        return gf_fail(GF_EUSAGE, "--algorithm names a GPU method; it needs --device cuda");
+    if (options->command == GF_COMMAND_FILTER && !options->compare &&
+        (options->tolerance_given || options->diff_image))
+        return gf_fail(GF_EUSAGE, "--%s goes with --compare, or with gpufilter compare A B",
+                       options->diff_image ? "diff-image" : "tolerance");
+    return GF_OK;
+}
+
+static GfStatus check_operands(const GfOptions *options)
+{
+    char shown[SHOWN];
+    for (size_t i = 0; i < COMMANDS; i++) {
+        size_t n = options->operand_count;
+        if (commands[i].command == options->command &&
+            (n < commands[i].least || n > commands[i].most))
+            return gf_fail(GF_EUSAGE, "usage: %s", commands[i].usage);
+        if (options->command == GF_COMMAND_FILTER && n && !options->kernel_count &&
+            strcmp(options->operands[0], commands[i].word) == 0)
+            return gf_fail(GF_EUSAGE, "\"%s\" comes first: %s", commands[i].word,
+                           commands[i].usage);
+    }
+    if (options->command != GF_COMMAND_FILTER)
+        return GF_OK;
+    if (!options->operand_count && !options->kernel_count)
+        return gf_fail(GF_EUSAGE, "no picture and no filter; %s", example);
+    if (!options->operand_count)
+        return gf_fail(GF_EUSAGE, "no picture; %s", example);
+    if (!options->kernel_count)
+        return gf_fail(GF_EUSAGE, "no filter for %s: --kernel is missing; %s",
+                       gf_escape(options->operands[0], shown, sizeof shown), example);
+    return GF_OK;
+}
+
+GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
+{
+    Arrays arrays = {0};
+    *options = (GfOptions){.command = GF_COMMAND_FILTER,
+                           .read = gf_read_options_default(),
+                           .write = gf_write_options_default()};
+    for (size_t i = 0; count > 1 && i < COMMANDS; i++)
+        if (strcmp(arguments[1], commands[i].word) == 0)
+            options->command = commands[i].command;
+    int skipped = options->command == GF_COMMAND_FILTER ? 0 : 1;
+    count -= skipped;
+    arguments += skipped;
+    make_arrays(&arrays);
+    opterr = 0;
+    int result;
+    while ((result = getopt_long(count, arguments, arrays.shorts, arrays.longs, NULL)) != -1) {
+        if (result == '?' || result == ':')
+            return refuse(result, arguments[optind - 1]);
+        GF_TRY(set_option(options, find_option(result), optarg));
+        if (options->help || options->version)
+            return GF_OK;
+    }
+    options->read.auto_orient = !options->no_auto_orient;
+    options->operand_count = (size_t)(count - optind);
+    options->operands = calloc(options->operand_count + 1, sizeof *options->operands);
+    if (!options->operands)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    for (size_t i = 0; i < options->operand_count; i++)
+        options->operands[i] = arguments[optind + (int)i];
+    GF_TRY(check_operands(options));
+    return check_together(options);
+}
+
+void gf_options_free(GfOptions *options)
+{
+    free(options->kernels);
+    free(options->operands);
+}
+
+GfPlanOptions gf_options_plan(const GfOptions *options, GfSample sample)
+{
+    GfPlanOptions plan = gf_plan_options_default(sample);
+    plan.border = options->border;
+    plan.border_value = options->border_value;
+    plan.range = options->range;
+    plan.alpha = options->alpha;
+    plan.flip = options->flip;
+    plan.memory = options->memory;
+    return plan;
+}
+
+GfSample gf_options_sample(const GfOptions *options, const GfCodec *codec, GfSample in)
+{
+    if (options->depth_given)
+        return options->depth;
+    if (!codec)
+        return in;
+    bool kept = codec->samples & 1u << in;
+    /* Where floats can be stored a response is kept without loss, sign and all. */
+    if (!gf_sample_is_float(in) && codec->samples & 1u << GF_F32)
+        return GF_F32;
+    return kept ? in : GF_U8;
+}

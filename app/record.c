@@ -1,0 +1,141 @@
+/* jansson refuses strings that are no UTF-8, which file names may be, so every name goes through
+ * gf_escape() first; its result is plain text that looks the same in messages and in JSON. */
+#include "app/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/figures.h"
+#include "app/message.h"
+#include "common/text.h"
+
+enum { PATH_SHOWN = 4 * 4096 + 8, METHODS_SHOWN = 512 };
+
+static const char *const sample_names[] = {"u8", "u16", "f32", "f64"};
+
+void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
+{
+    const GfBackend *backend = lane->backend;
+    snprintf(record->device, sizeof record->device, "%s (%s)", backend->name, backend->device);
+    record->multiply_adds = record->bytes = 0.0;
+    json_decref(record->methods);
+    record->methods = json_array();
+    for (size_t i = 0; i < lane->plan->outputs; i++) {
+        const GfPipeline *pipeline = &lane->plan->pipelines[i];
+        json_t *steps = json_array();
+        record->multiply_adds += (double)pictures * pipeline->multiply_adds;
+        record->bytes += (double)pictures * pipeline->bytes;
+        for (size_t j = 0; j < pipeline->count; j++)
+            json_array_append_new(steps, json_string(backend->method(lane->session, i, j)));
+        json_array_append_new(record->methods, steps);
+    }
+}
+
+static void add_picture(json_t *line, const GfRecord *record)
+{
+    const GfFormat *in = &record->in;
+    json_object_set_new(line, "width", json_integer((json_int_t)in->width));
+    json_object_set_new(line, "height", json_integer((json_int_t)in->height));
+    json_object_set_new(line, "channels", json_integer((json_int_t)in->channels));
+    json_object_set_new(line, "sample", json_string(sample_names[in->sample]));
+    json_object_set_new(line, "pictures", json_integer((json_int_t)record->pictures));
+}
+
+static void add_work(json_t *line, const GfRecord *record)
+{
+    json_object_set_new(line, "device", json_string(record->device));
+    json_object_set(line, "methods", record->methods);
+    json_object_set_new(line, "multiply_adds", json_real(record->multiply_adds));
+    json_object_set_new(line, "bytes", json_real(record->bytes));
+    const GfFlowTimes *times = &record->times;
+    json_t *seconds = json_object();
+    json_object_set_new(seconds, "decode", json_real(times->read));
+    json_object_set_new(seconds, "compute", json_real(times->compute));
+    json_object_set_new(seconds, "copy", json_real(times->copy));
+    json_object_set_new(seconds, "encode", json_real(times->write));
+    json_object_set_new(seconds, "total", json_real(record->total));
+    json_object_set_new(line, "seconds", seconds);
+}
+
+void gf_record_json(const GfRecord *record, const GfJob *job)
+{
+    static const char *const words[] = {"ok", "failed", "skipped", "stopped"};
+    json_t *line = json_object(), *outputs = json_array();
+    json_object_set_new(line, "input", gf_name_json(job->input->path));
+    for (size_t i = 0; i < job->outputs; i++)
+        json_array_append_new(outputs, gf_name_json(job->paths[i]));
+    json_object_set_new(line, "outputs", outputs);
+    json_object_set_new(line, "status", json_string(words[record->outcome]));
+    if (record->outcome == GF_OUTCOME_FAILED) {
+        /* A message that was cut within a character is no UTF-8. */
+        json_t *error = json_string(record->error.message);
+        json_object_set_new(line, "error", error ? error : gf_name_json(record->error.message));
+    }
+    if (record->in.width)
+        add_picture(line, record);
+    if (record->outcome == GF_OUTCOME_WRITTEN)
+        add_work(line, record);
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    if (text)
+        printf("%s\n", text);
+    free(text);
+    json_decref(line);
+    fflush(stdout);
+}
+
+/* The methods of one filter's steps as "separable, opacity". */
+static const char *method_names(const json_t *methods, size_t filter, char *text, size_t size)
+{
+    size_t i, used = 0;
+    json_t *name;
+    const json_t *steps = json_array_get(methods, filter);
+    text[0] = '\0';
+    json_array_foreach (steps, i, name) {
+        int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", json_string_value(name));
+        used = gf_min(used + (size_t)(n > 0 ? n : 0), size - 1);
+    }
+    return text;
+}
+
+void gf_record_detail(const GfRecord *record, const GfJob *job)
+{
+    char names[METHODS_SHOWN];
+    for (size_t i = 0; i < job->outputs; i++)
+        gf_say_detail(job->paths[i], "computed by %s",
+                      method_names(record->methods, i, names, sizeof names));
+}
+
+void gf_record_stats(const GfRecord *record, const GfJob *job)
+{
+    char *text = NULL, shown[PATH_SHOWN];
+    size_t size;
+    const GfFlowTimes *times = &record->times;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return;
+    double busy = times->compute > 0 ? times->compute : 1e-9;
+    fprintf(stream, "%s: %zu x %zu, %zu channels, %s; %s\n",
+            gf_escape(job->input->path, shown, sizeof shown), record->in.width, record->in.height,
+            record->in.channels, sample_names[record->in.sample], record->device);
+    fprintf(stream, "  decode    %9.4f s\n", times->read);
+    fprintf(stream, "  filter    %9.4f s   %.4g multiply-adds, %.4g bytes: ", times->compute,
+            record->multiply_adds, record->bytes);
+    fprintf(stream, "%.2f GB/s, %.2f GFLOP/s, %.2f OP/B\n", record->bytes / busy * 1e-9,
+            2.0 * record->multiply_adds / busy * 1e-9, 2.0 * record->multiply_adds / record->bytes);
+    for (size_t i = 0; i < json_array_size(record->methods); i++)
+        fprintf(stream, "            by %s\n",
+                method_names(record->methods, i, shown, METHODS_SHOWN));
+    fprintf(stream, "  transfer  %9.4f s\n", times->copy);
+    fprintf(stream, "  encode    %9.4f s\n", times->write);
+    fprintf(stream, "  total     %9.4f s   (stages overlap)\n", record->total);
+    if (fclose(stream) == 0)
+        gf_say_text(text);
+    free(text);
+}
+
+void gf_record_free(GfRecord *record)
+{
+    json_decref(record->methods);
+    record->methods = NULL;
+}

@@ -1,0 +1,41 @@
+/* What became of one picture: for --json, --stats and the summary. */
+#pragma once
+
+#include <jansson.h>
+
+#include "app/flow.h"
+#include "app/jobs.h"
+
+typedef enum GfOutcome {
+    GF_OUTCOME_WRITTEN,
+    GF_OUTCOME_FAILED,
+    GF_OUTCOME_SKIPPED,
+    GF_OUTCOME_STOPPED /* begun, and given up because a signal asked for it */
+} GfOutcome;
+
+typedef struct GfRecord {
+    GfOutcome outcome;
+    GfError error; /* of GF_OUTCOME_FAILED */
+    GfFormat in;   /* width 0 when the picture could not be opened */
+    size_t pictures;
+    char device[192]; /* "cuda:0 (NVIDIA H200)"; "" when it did not come to that */
+    json_t *methods;  /* for each filter an array with the method of each step; owned; or NULL */
+    GfFlowTimes times;
+    double total;                /* seconds from opening to the last rename */
+    double multiply_adds, bytes; /* of all filters */
+} GfRecord;
+
+/* Notes plan, device and methods of a lane that is about to run. */
+void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures);
+
+/* Prints the record as one line of JSON on standard output, all at once. */
+void gf_record_json(const GfRecord *record, const GfJob *job);
+
+/* Prints times and throughput as a small table on standard error. */
+void gf_record_stats(const GfRecord *record, const GfJob *job);
+
+/* With --verbose: for each output the method of each of its steps. */
+void gf_record_detail(const GfRecord *record, const GfJob *job);
+
+/* Frees what the record owns. */
+void gf_record_free(GfRecord *record);

@@ -1,0 +1,171 @@
+/* One attempt is: reader, backend, lane, outlets, rows, the end of the input, and only then names
+ * for the outputs. When a GPU fails there may be another attempt with smaller bands or on the CPU;
+ * the reader is used again while no row was read, else opened anew (which no pipe allows). */
+#include "app/run.h"
+
+#include <stdlib.h>
+
+#include "app/message.h"
+#include "app/outlets.h"
+#include "app/progress.h"
+#include "common/clock.h"
+
+enum { MAX_SHRINKS = 4, SHRINK = 4 };
+
+typedef struct Run {
+    const GfSetup *setup;
+    GfLane *lane;
+    const GfJob *job;
+    GfRecord *record;
+    GfReader *reader;
+    bool touched; /* rows have been read from the reader */
+    GfOutlets outlets;
+    size_t picture;    /* of a file of several */
+    double shown_part; /* of this job, that the progress bar knows of */
+} Run;
+
+double gf_job_weight(const GfJob *job)
+{
+    return job->input->size > 1 ? (double)job->input->size : 1.0;
+}
+
+static GfStatus read_rows(void *context, const GfBand *band)
+{
+    Run *run = context;
+    return gf_reader_rows(run->reader, band);
+}
+
+static GfStatus write_rows(void *context, size_t output, GfBand *band)
+{
+    Run *run = context;
+    const GfPlan *plan = run->lane->plan;
+    double rows = (double)plan->pipelines[output].out.height;
+    double part =
+        (double)band->rows / rows / ((double)plan->outputs * (double)run->reader->pictures);
+    GF_TRY(gf_outlets_rows(&run->outlets, run->picture, output, band));
+    run->shown_part += part;
+    gf_progress_add(part);
+    return GF_OK;
+}
+
+static GfStatus open_outlets(Run *run, const GfCodec *codec)
+{
+    const GfPlan *plan = run->lane->plan;
+    const GfFormat **formats;
+    GF_TRY(gf_allocate(plan->outputs, sizeof *formats, &formats));
+    for (size_t i = 0; i < plan->outputs; i++)
+        formats[i] = &plan->pipelines[i].out;
+    GfMetadata kept = run->reader->metadata;
+    if (run->setup->options->strip) {
+        kept = gf_metadata_none();
+        kept.icc = run->reader->metadata.icc;
+    }
+    GfStatus status = gf_outlets_open(run->setup->options, run->job, codec, formats, plan->outputs,
+                                      run->reader->pictures, &kept, &run->outlets);
+    free(formats);
+    return status;
+}
+
+static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
+{
+    const GfSetup *setup = run->setup;
+    const GfReader *reader = run->reader;
+    const GfCodec *codec = run->job->codec ? run->job->codec : reader->codec;
+    GfPlanOptions wishes = gf_options_plan(
+        setup->options, gf_options_sample(setup->options, codec, reader->format.sample));
+    wishes.band_bytes = band_bytes;
+    wishes.memory = setup->memory;
+    GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, &reader->format, &wishes));
+    GF_TRY(open_outlets(run, codec));
+    gf_record_lane(run->record, run->lane, reader->pictures);
+    const GfEnds ends = {read_rows, write_rows, run};
+    run->touched = true;
+    for (run->picture = 0; run->picture < reader->pictures; run->picture++)
+        GF_TRY(gf_flow_run(run->lane, &ends, &run->record->times));
+    GF_TRY(gf_reader_finish(run->reader));
+    if (reader->note[0])
+        gf_say_note(run->job->input->path, "%s", reader->note);
+    GF_TRY(gf_outlets_finish(&run->outlets));
+    return gf_outlets_commit(&run->outlets);
+}
+
+static GfStatus open_reader(Run *run)
+{
+    if (run->reader)
+        return GF_OK;
+    GF_TRY(gf_reader_open(run->job->input->path, &run->setup->read, &run->reader));
+    run->record->in = run->reader->format;
+    run->record->pictures = run->reader->pictures;
+    run->touched = false;
+    return GF_OK;
+}
+
+/* After a failed attempt: changes backend or band_bytes for the next, or gives the failure back. */
+static GfStatus find_remedy(Run *run, GfStatus status, GfBackend **backend, size_t *band_bytes,
+                            size_t *shrinks)
+{
+    GfError failure = {0};
+    gf_error_save(&failure, status);
+    gf_outlets_discard(&run->outlets);
+    gf_lane_clear(run->lane);
+    gf_progress_add(-run->shown_part);
+    run->shown_part = 0.0;
+    run->record->times = (GfFlowTimes){0};
+    bool device = status >= GF_EDEVMEM || status == GF_EFILTER;
+    if (!device || (run->touched && !run->job->input->regular))
+        return gf_error_raise(&failure);
+    if (status == GF_EDEVMEM && (*shrinks)++ < MAX_SHRINKS) {
+        size_t before = *band_bytes ? *band_bytes : (*backend)->band_bytes;
+        *band_bytes = gf_max(before / SHRINK, 1);
+        gf_say_detail(run->job->input->path, "%s; trying smaller bands", failure.message);
+    } else {
+        GfBackend *failed = *backend;
+        gf_error_raise(&failure);
+        GF_TRY(gf_devices_fall_back(run->setup->devices, run->job->input->path, failed, status,
+                                    backend));
+        *band_bytes = 0;
+    }
+    if (run->touched) {
+        gf_reader_close(run->reader);
+        run->reader = NULL;
+    }
+    return open_reader(run);
+}
+
+static GfStatus run_attempts(Run *run)
+{
+    const GfSetup *setup = run->setup;
+    GfBackend *backend;
+    size_t band_bytes = 0, shrinks = 0;
+    if (run->job->input->trouble)
+        return gf_fail(GF_EREAD, "%s", run->job->input->trouble);
+    GF_TRY(open_reader(run));
+    GF_TRY(gf_devices_choose(setup->devices, setup->bank, &run->reader->format,
+                             setup->total_weight / gf_job_weight(run->job), &backend));
+    for (;;) {
+        GfStatus status = attempt(run, backend, band_bytes);
+        if (status == GF_OK)
+            return GF_OK;
+        GF_TRY(find_remedy(run, status, &backend, &band_bytes, &shrinks));
+    }
+}
+
+GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfRecord *record)
+{
+    Run run = {.setup = setup, .lane = lane, .job = job, .record = record};
+    double start = gf_now();
+    GfStatus status = GF_OK;
+    if (setup->options->skip_existing && gf_outlets_exist(job)) {
+        record->outcome = GF_OUTCOME_SKIPPED;
+    } else {
+        status = run_attempts(&run);
+        record->outcome = status == GF_OK        ? GF_OUTCOME_WRITTEN
+                          : status == GF_STOPPED ? GF_OUTCOME_STOPPED
+                                                 : GF_OUTCOME_FAILED;
+        gf_error_save(&record->error, status);
+    }
+    gf_reader_close(run.reader);
+    gf_progress_add(1.0 - run.shown_part);
+    record->total = gf_now() - start;
+    return status;
+}

@@ -1,0 +1,48 @@
+/* The handlers touch an atomic and async-signal-safe functions only. Reads that a signal interrupts
+ * are resumed by images/input.c, which is why a run that reads from a pipe ends at once: it may
+ * wait there for ever, and has no directory of other pictures to bring to an end. */
+#include "app/stop.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "images/output.h"
+
+static atomic_int stop_signal;
+static atomic_bool end_at_once;
+
+static void end_process(int number)
+{
+    gf_output_remove_temporaries();
+    _exit(128 + number);
+}
+
+static void on_stop(int number)
+{
+    int none = 0;
+    if (atomic_load(&end_at_once) || !atomic_compare_exchange_strong(&stop_signal, &none, number))
+        end_process(number);
+}
+
+static void install(int number, void (*handler)(int))
+{
+    struct sigaction old, action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void gf_stop_install(bool at_once)
+{
+    atomic_store(&end_at_once, at_once);
+    install(SIGINT, on_stop);
+    install(SIGTERM, on_stop);
+    install(SIGPIPE, end_process);
+}
+
+int gf_stop_signal(void)
+{
+    return atomic_load(&stop_signal);
+}

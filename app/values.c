@@ -1,0 +1,105 @@
+/* strtoull() and strtod() take more than a user means ("-1" as a huge number, "0x10", " 3", "nan"),
+ * so the first character and the end are looked at here. */
+#include "app/values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/text.h"
+
+enum { SHOWN = 128, MAX_WORDS = 32 };
+
+/* Digits at *text; false when there are none or the number does not fit. */
+static bool read_digits(const char **text, size_t *value)
+{
+    char *end;
+    if (!isdigit((unsigned char)**text))
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(*text, &end, 10);
+    if (errno != 0 || number > SIZE_MAX)
+        return false;
+    *text = end;
+    *value = (size_t)number;
+    return true;
+}
+
+GfStatus gf_value_count(const char *option, const char *text, size_t least, size_t most,
+                        size_t *value)
+{
+    char shown[SHOWN];
+    const char *end = text;
+    size_t number;
+    if (read_digits(&end, &number) && !*end && number >= least && number <= most) {
+        *value = number;
+        return GF_OK;
+    }
+    return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a whole number from %zu to %zu", option,
+                   gf_escape(text, shown, sizeof shown), least, most);
+}
+
+GfStatus gf_value_size(const char *option, const char *text, size_t unit, size_t *value)
+{
+    static const char suffixes[] = "kmgt";
+    char shown[SHOWN];
+    const char *end = text;
+    size_t number;
+    bool good = read_digits(&end, &number) && number > 0;
+    if (good && *end) {
+        const char *suffix = strchr(suffixes, tolower((unsigned char)*end++));
+        good = suffix && !*end;
+        for (ptrdiff_t i = 0; good && i <= suffix - suffixes; i++)
+            good = gf_mul(number, unit, &number);
+    }
+    if (good) {
+        *value = number;
+        return GF_OK;
+    }
+    return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a size such as 4096, 500k, 64M or 2G", option,
+                   gf_escape(text, shown, sizeof shown));
+}
+
+GfStatus gf_value_number(const char *option, const char *text, double least, double *value)
+{
+    char shown[SHOWN], *end;
+    double number = strtod(text, &end);
+    bool plain = strspn(text, "+-.0123456789eE") == strlen(text);
+    if (plain && end != text && !*end && isfinite(number) && number >= least) {
+        *value = number;
+        return GF_OK;
+    }
+    gf_escape(text, shown, sizeof shown);
+    if (least > -INFINITY)
+        return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number from %g on", option, shown, least);
+    return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number", option, shown);
+}
+
+GfStatus gf_value_word(const char *option, const char *text, const GfWord *words, int *value)
+{
+    const char *names[MAX_WORDS + 1];
+    char shown[SHOWN], all[GF_MESSAGE_SIZE / 2] = "";
+    size_t n = 0, used = 0;
+    for (; n < MAX_WORDS && words[n].word; n++) {
+        if (strcmp(words[n].word, text) == 0) {
+            *value = words[n].value;
+            return GF_OK;
+        }
+        names[n] = words[n].word;
+        if (used < sizeof all)
+            used +=
+                (size_t)snprintf(all + used, sizeof all - used, "%s%s", n ? ", " : "", names[n]);
+    }
+    names[n] = NULL;
+    const char *nearest = gf_nearest(text, names);
+    gf_escape(text, shown, sizeof shown);
+    if (nearest)
+        return gf_fail(GF_EUSAGE, "--%s: unknown \"%s\"; did you mean \"%s\"?", option, shown,
+                       nearest);
+    return gf_fail(GF_EUSAGE, "--%s: unknown \"%s\"; it is one of: %s", option, shown, all);
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# Things that go wrong: nothing half-written is ever left, and the status says what happened.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+load common
+
+# many N: in/ with N pictures.
+many() {
+    local i
+    mkdir in
+    scene rgb8 in/0.png 400x300
+    for ((i = 1; i < $1; i++)); do
+        cp in/0.png "in/$i.png"
+    done
+}
+
+# whole FOLDER: every picture in it decodes.
+whole() {
+    local file
+    for file in "$1"/*.png; do
+        [ -e "$file" ] || continue
+        same_picture "$file" "$file" || return 1
+    done
+}
+
+@test "a damaged picture is an error, with --tolerant a note" {
+    scene rgb8 a.png 200x150
+    head -c 20000 a.png >b.png
+    gf b.png -k box
+    [ "$status" -eq 1 ]
+    [ ! -e b.box.png ]
+    nothing_hidden
+    gf b.png -k box --tolerant
+    [ "$status" -eq 0 ]
+    [[ $stderr == 'gpufilter: b.png: '* ]]
+    [ -s b.box.png ]
+}
+
+@test "pixels over the limit are refused" {
+    scene gray8 a.png
+    gf a.png -k box --max-pixels 3k
+    [ "$status" -eq 1 ]
+    [[ $stderr == 'gpufilter: a.png: 64 x 48 pixels are over the limit of 3000 pixels' ]]
+}
+
+@test "a full disk ends the run with status 3" {
+    [ -c /dev/full ] || skip 'no /dev/full'
+    scene gray8 a.png
+    gf a.png -k box -o /dev/full
+    [ "$status" -eq 3 ]
+    [ "$stderr" = 'gpufilter: a.png: /dev/full: writing failed: No space left on device' ]
+    run bash -c '"$GPUFILTER" a.png -k box -o - >/dev/full'
+    [ "$status" -eq 3 ]
+    [ "$output" = 'gpufilter: a.png: standard output: writing failed: No space left on device' ]
+}
+
+@test "a folder that cannot be written" {
+    scene gray8 a.png
+    echo file >plain
+    gf a.png -k box -o plain/b.png
+    [ "$status" -eq 1 ]
+    [[ $stderr == 'gpufilter: a.png: plain/b.png: '* ]]
+    [ "$(id -u)" -ne 0 ] || skip 'root may write everywhere'
+    mkdir -m 555 locked
+    gf a.png -k box -o locked/b.png
+    [ "$status" -eq 1 ]
+}
+
+@test "kill -9 during a run leaves only whole outputs" {
+    many 60
+    "$GPUFILTER" in -k gaussian:sigma=3 -o out -j 2 2>/dev/null &
+    local process=$!
+    wait_for out/0.gaussian.png
+    kill -9 "$process"
+    wait "$process" || true
+    whole out
+    [ "$(find out -name '*.png' | wc -l)" -lt 60 ] || skip 'it was faster than the signal'
+}
+
+@test "SIGINT and SIGTERM: outputs whole, nothing left, a summary, 130 and 143" {
+    many 80
+    local signal process status
+    for signal in INT TERM; do
+        rm -rf out
+        env --default-signal "$GPUFILTER" in -k gaussian:sigma=3 -o out -j 2 2>messages &
+        process=$!
+        wait_for out/0.gaussian.png
+        kill -s "$signal" "$process"
+        status=0
+        wait "$process" || status=$?
+        cat messages
+        [ "$status" -ne 0 ] || skip 'it was faster than the signal'
+        [ "$status" -eq $((128 + $(kill -l "$signal"))) ]
+        whole out
+        nothing_hidden out
+        grep -q '^gpufilter: .* written, 0 failed, 0 skipped, .* not done in ' messages
+    done
+}
+
+@test "a run that waits for standard input ends at the first signal" {
+    mkfifo pipe
+    env --default-signal "$GPUFILTER" - -k box -o out.png <pipe &
+    local process=$! status=0
+    exec 9>pipe
+    sleep 0.3
+    kill -s INT "$process"
+    wait "$process" || status=$?
+    exec 9>&-
+    [ "$status" -eq 130 ]
+    [ ! -e out.png ]
+}
+
+@test "a reader that goes away is no noise" {
+    many 3
+    run bash -c 'set -o pipefail; "$GPUFILTER" in -k box -o out --json -q | head -c 1 >/dev/null'
+    [[ $status -eq 141 || $status -eq 0 ]]
+    [ -z "$output" ]
+    nothing_hidden out
+}
+
+@test "--device cuda without a GPU is a usage error" {
+    scene gray8 a.png
+    if "$GPUFILTER" devices | grep -q '^cuda:0'; then
+        skip 'there is a GPU'
+    fi
+    gf a.png -k box --device cuda
+    [ "$status" -eq 2 ]
+    [[ $stderr == 'gpufilter: --device cuda: '* ]]
+    [ ! -e a.box.png ]
+    gf a.png -k box
+    [ "$status" -eq 0 ]
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# What the command line accepts, and what it says when it does not.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+load common
+
+# says STATUS MESSAGE ARGUMENT...: the call fails so, with that one line and nothing on stdout.
+says() {
+    local status_wanted=$1 message=$2
+    shift 2
+    gf "$@"
+    printf '%s\n' "status $status: $stderr"
+    [ "$status" -eq "$status_wanted" ]
+    [ "$stderr" = "gpufilter: $message" ]
+    [ -z "$output" ]
+}
+
+@test "--help goes to standard output, begins with examples and exits 0" {
+    gf --help
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ $output == *Examples:*"--kernel sobel"*"What to compute:"*--border* ]]
+    local wide
+    wide=$(awk 'length > 100' <<<"$output")
+    [ -z "$wide" ]
+    gf compare -h
+    [ "$status" -eq 0 ]
+}
+
+@test "--version" {
+    gf --version
+    [ "$status" -eq 0 ]
+    [[ $output =~ ^gpufilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "a call without a filter or a picture shows how it is done" {
+    says 2 'no picture and no filter; for example: gpufilter photo.png --kernel sobel'
+    says 2 'no picture; for example: gpufilter photo.png --kernel sobel' -k sobel
+    says 2 'no filter for a.png: --kernel is missing; for example: gpufilter photo.png --kernel sobel' a.png
+}
+
+@test "misspelt options get the nearest known one" {
+    says 2 'unknown option --kernl; did you mean --kernel?' a.png --kernl sobel
+    says 2 'unknown option --zzz (gpufilter --help lists them)' a.png --zzz
+    says 2 'unknown option -x (gpufilter --help lists them)' a.png -x
+    says 2 '--qu is the beginning of several options' a.png --qu -k sobel
+    says 2 '--kernel needs a value: FILTER' a.png -k
+    says 2 '--flip takes no value' a.png --flip=1
+    says 2 'unknown option --k\x1b[31m (gpufilter --help lists them)' $'--k\e[31m'
+}
+
+@test "misspelt words get the nearest known one" {
+    says 2 '--kernel "sobl": unknown filter "sobl"; did you mean "sobel"?' a.png -k sobl
+    says 2 '--border: unknown "refelct"; did you mean "reflect"?' a.png -k box --border refelct
+    says 2 '--range: unknown "soft"; it is one of: auto, clamp, abs, offset' a.png -k box --range soft
+    says 2 '--algorithm: unknown "direc"; did you mean "direct"?' a.png -k box --algorithm direc
+    says 2 '--name: unknown {sterm}; did you mean {stem}?' a.png -k box --name '{sterm}'
+    says 2 '--name: a { without its }' a.png -k box --name '{stem'
+    says 2 'unknown filter "sobl"; did you mean "sobel"?' filters sobl
+}
+
+@test "mirror is refused with both of its meanings" {
+    gf a.png -k sobel --border mirror
+    [ "$status" -eq 2 ]
+    [[ $stderr == *reflect101*SciPy*reflect* ]]
+}
+
+@test "numbers outside their range are refused" {
+    says 2 '--jobs: "0" is not a whole number from 1 to 256' a.png -k box -j 0
+    says 2 '--jobs: "-1" is not a whole number from 1 to 256' a.png -k box -j -1
+    says 2 '--quality: "101" is not a whole number from 1 to 100' a.png -k box --quality 101
+    says 2 '--png-level: "x" is not a whole number from 0 to 9' a.png -k box --png-level x
+    says 2 '--memory: "5x" is not a size such as 4096, 500k, 64M or 2G' a.png -k box --memory 5x
+    says 2 '--max-pixels: "99999999999999999999" is not a size such as 4096, 500k, 64M or 2G' a.png -k box --max-pixels 99999999999999999999
+    says 2 '--border: "nan" is not a number' a.png -k box --border constant:nan
+    says 2 '--device: "300" is not a whole number from 0 to 255' a.png -k box --device cuda:300
+    says 2 '--depth: unknown "12"; did you mean "16"?' a.png -k box --depth 12
+}
+
+@test "options that exclude each other" {
+    says 2 '--overwrite and --skip-existing exclude each other' a.png -k box --overwrite --skip-existing
+    says 2 '--in-place and --output exclude each other' a.png -k box --in-place -o b.png
+    says 2 '--json and -o - exclude each other' a.png -k box --json -o -
+    says 2 '--algorithm names a GPU method; it needs --device cuda' a.png -k box --algorithm direct --device cpu
+    says 2 '--tolerance goes with --compare, or with gpufilter compare A B' a.png -k box --tolerance 1
+}
+
+@test "the other calls take their operands and options only" {
+    says 2 'usage: gpufilter compare A B' compare a.png
+    says 2 'usage: gpufilter devices' devices all
+    says 2 '--kernel does not go with "compare"' compare -k box a.png b.png
+    says 2 '"compare" comes first: gpufilter compare A B' --json compare a.png b.png
+}
+
+@test "-- ends the options, and a file may be called like a call" {
+    scene gray8 filters
+    scene gray8 --x.png
+    gf -k box -o a.png -- --x.png
+    [ "$status" -eq 0 ]
+    gf ./filters -k box -o b.png
+    [ "$status" -eq 0 ]
+    same_picture a.png b.png
+}
+
+@test "a closed or full standard output is an error" {
+    run bash -c '"$GPUFILTER" --version >&-'
+    [ "$status" -eq 3 ]
+    [[ $output == *'standard output: '* ]]
+    [ -c /dev/full ] || skip 'no /dev/full'
+    run bash -c '"$GPUFILTER" --help >/dev/full'
+    [ "$status" -eq 3 ]
+}
+
+@test "the lists" {
+    gf filters
+    [ "$status" -eq 0 ]
+    [[ $output == *sobel*gradient* ]]
+    gf filters sobel:x
+    [ "$status" -eq 0 ]
+    [[ $output == *'Kernel, 3 x 3, times 1'* ]]
+    [ "$(grep -cE '^ +-2 +0 +2$' <<<"$output")" -eq 1 ]
+    gf filters unsharp
+    [[ $output == *'Kernel 2 of 2'*Combined:* ]]
+    gf filters '2x1/4+3: 1 -2'
+    [[ $output == *'Kernel, 2 x 1, times 0.25, plus 3'* ]]
+    gf devices
+    [ "$status" -eq 0 ]
+    [[ $output == cpu*threads*cuda* ]]
+    gf algorithms
+    [ "$status" -eq 0 ]
+    [[ $output == *direct* ]]
+}

@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# Where outputs go, what they are called, and what is never overwritten.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+load common
+
+@test "the output stands beside the input" {
+    mkdir in
+    scene rgb8 in/a.png
+    gf in/a.png --kernel sobel
+    [ "$status" -eq 0 ]
+    [ -z "$output$stderr" ]
+    [ -s in/a.sobel.png ]
+    nothing_hidden
+}
+
+@test "-o names a file, or a folder that exists or ends in a slash" {
+    scene gray8 a.png
+    gf a.png -k box -o b.png
+    [ -s b.png ]
+    gf a.png -k box -o new/deep/c.png
+    [ -s new/deep/c.png ]
+    gf a.png -k box -o new
+    [ -s new/a.box.png ]
+    gf a.png -k box -o fresh/
+    [ -s fresh/a.box.png ]
+}
+
+@test "the extension decides the format, without one it is the input's" {
+    scene gray8 a.png
+    gf a.png -k identity -o b.jpg
+    [ "$(od -An -N3 -tx1 b.jpg)" = ' ff d8 ff' ]
+    gf b.jpg -k identity -o c
+    [ "$(od -An -N3 -tx1 c)" = ' ff d8 ff' ]
+    gf a.png -k identity --format npy
+    [ "$(head -c 6 a.identity.npy | tail -c 5)" = NUMPY ]
+    gf a.png -k identity -o x.webp
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: x.webp: nothing is known of the extension .webp; use .png, .jpg or .npy, or say --format' ]
+    gf a.png -k identity -o x.jpg --format png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: x.jpg: the name says jpeg, --format says png' ]
+}
+
+@test "content decides how a file is read, and names outputs of files without extension" {
+    scene gray8 picture
+    gf picture -k box
+    [ -s picture.box.png ]
+    cp picture wrong.jpg
+    gf wrong.jpg -k box -o ok.png
+    [ "$status" -eq 0 ]
+    same_picture ok.png picture.box.png
+}
+
+@test "a bank writes a picture a kernel" {
+    scene gray8 a.png
+    gf a.png -k sobel -k laplacian -o out/
+    [ "$status" -eq 0 ]
+    [ -s out/a.sobel.png ]
+    [ -s out/a.laplacian.png ]
+    gf a.png -k sobel -o one.png
+    same_picture one.png out/a.sobel.png
+}
+
+@test "two kernels of one filter are named by their text" {
+    scene gray8 a.png
+    gf a.png -k gaussian:sigma=1 -k gaussian:sigma=2 -k '1x1: 2'
+    [ "$status" -eq 0 ]
+    [ -s a.gaussian_sigma_1.png ]
+    [ -s a.gaussian_sigma_2.png ]
+    [ -s a.custom.png ]
+}
+
+@test "a bank to one .npy is an array of pictures" {
+    npy '|u1' 1 '1, 3' '\x01\x02\x03' >a.npy
+    gf a.npy -k identity -k '1x1: 2' -o maps.npy
+    [ "$status" -eq 0 ]
+    [[ $(head -c 128 maps.npy | tr -d '\0') == *"(2, 1, 1, 3)"* || $(head -c 128 maps.npy | tr -d '\0') == *"(2, 1, 3)"* ]]
+    [ "$(values f4 maps.npy)" = '1 2 3 2 4 6' ]
+}
+
+@test "an array of pictures goes to .npy only" {
+    npy '|u1' 1 '2, 1, 1, 2' '\x01\x02\x03\x04' >a.npy
+    gf a.npy -k '1x1: 2' -o b.npy
+    [ "$status" -eq 0 ]
+    [ "$(values f4 b.npy)" = '2 4 6 8' ]
+    gf a.npy -k '1x1: 2' -k identity -o c.npy
+    [ "$(values f4 c.npy)" = '2 4 1 2 6 8 3 4' ]
+    gf a.npy -k identity -o b.png
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'b.png: png holds one picture, not 2'* ]]
+    [ ! -e b.png ]
+}
+
+@test "templates" {
+    mkdir -p in/sub
+    scene gray8 in/a.png
+    scene gray8 in/sub/b.png
+    gf in -r -k box -o out --name '{filter}/{dir}/{stem}-{index}100%{ext}'
+    [ "$status" -eq 0 ]
+    [ -s 'out/box/a-1100%.png' ]
+    [ -s 'out/box/sub/b-2100%.png' ]
+    gf in/a.png -k box --name '{stem}.jpg'
+    [ -s in/a.jpg ]
+}
+
+@test "an existing output is refused, replaced or passed over" {
+    scene gray8 a.png
+    echo old >a.box.png
+    gf a.png -k box
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'gpufilter: a.png: a.box.png: exists already (--overwrite replaces, --skip-existing passes over)' ]
+    [ "$(cat a.box.png)" = old ]
+    gf a.png -k box --skip-existing
+    [ "$status" -eq 0 ]
+    [ "$(cat a.box.png)" = old ]
+    gf a.png -k box -k sobel --skip-existing
+    [ "$status" -eq 0 ]
+    [ "$(cat a.box.png)" = old ]
+    [ -s a.sobel.png ]
+    gf a.png -k box --overwrite
+    [ "$status" -eq 0 ]
+    same_picture a.box.png a.box.png
+}
+
+@test "a failure leaves the old output as it was" {
+    scene gray8 a.png 200x200
+    truncate -s -100 a.png
+    echo old >a.box.png
+    gf a.png -k box --overwrite
+    [ "$status" -eq 1 ]
+    [ "$(cat a.box.png)" = old ]
+    nothing_hidden
+}
+
+@test "the input is not overwritten unless --in-place" {
+    scene gray8 a.png
+    ln a.png link.png
+    gf a.png -k box -o a.png --overwrite
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: a.png: the output is the input; --in-place allows that' ]
+    gf a.png -k box -o link.png --overwrite
+    [ "$status" -eq 2 ]
+    gf a.png -k box --name '{stem}{ext}'
+    [ "$status" -eq 2 ]
+    cp a.png b.png
+    gf a.png -k box -o c.png
+    gf b.png -k box --in-place
+    [ "$status" -eq 0 ]
+    same_picture b.png c.png
+}
+
+@test "an output that is another input is refused" {
+    scene gray8 a.png
+    scene gray8 a.box.png
+    gf a.png a.box.png -k box --overwrite
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: a.box.png: the output is another input of this call, a.box.png' ]
+}
+
+@test "two outputs of one name are found before anything starts" {
+    mkdir x y
+    scene gray8 x/a.png
+    scene gray8 y/a.png
+    gf x/a.png y/a.png -k box -o out/
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: out/a.box.png: both x/a.png and y/a.png would be written here' ]
+    [ ! -e out ]
+    gf x/a.png -k box -k sobel -o out/ --name 'same{ext}'
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: out/same.png: two kernels would be written here; put {filter} into --name, or leave one out' ]
+    gf x/a.png ./x/../x//a.png -k box
+    [ "$status" -eq 2 ]
+}
+
+@test "several outputs and the name of a picture do not go together" {
+    scene gray8 a.png
+    scene gray8 b.png
+    gf a.png b.png -k box -o c.png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: -o c.png is a picture'\''s name, but there are several outputs; name a folder (end it with / if it is one)' ]
+    gf a.png b.png -k box -o b.png
+    [ "$status" -eq 2 ]
+    gf a.png b.png -k box -o c.png/
+    [ "$status" -eq 0 ]
+    [ -s c.png/a.box.png ]
+}
+
+@test "hostile file names forge no line and move no cursor" {
+    local name=$'a\ngpufilter: all is well\e[2J.png'
+    gf "$name" -k box
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'gpufilter: a\x0agpufilter: all is well\x1b[2J.png: cannot be opened: No such file or directory' ]
+    scene gray8 "$name"
+    gf "$name" -k box
+    [ "$status" -eq 0 ]
+    [ -s $'a\ngpufilter: all is well\e[2J.box.png' ]
+    scene gray8 '{filter}%s.png'
+    gf '{filter}%s.png' -k box
+    [ -s '{filter}%s.box.png' ]
+}
+
+@test "standard input and output" {
+    scene rgb8 a.png
+    gf a.png -k sobel -o file.png
+    "$GPUFILTER" - -k sobel -o - <a.png >pipe.png
+    cmp file.png pipe.png
+    "$GPUFILTER" - -k sobel <a.png | cat >pipe2.png
+    cmp file.png pipe2.png
+    "$GPUFILTER" a.png -k sobel -o - --format jpeg >pipe.jpg
+    [ "$(od -An -N3 -tx1 pipe.jpg)" = ' ff d8 ff' ]
+    gf a.png - - -k sobel -o out/
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: standard input (-) can be read only once' ]
+    gf a.png -k sobel -k box -o -
+    [ "$status" -eq 2 ]
+    run bash -c 'echo no picture | "$GPUFILTER" - -k box'
+    [ "$status" -eq 1 ]
+    [ "$output" = 'gpufilter: standard input: not a PNG, JPEG or .npy picture' ]
+}
+
+@test "a named pipe as input" {
+    scene gray8 a.png
+    mkfifo pipe
+    cat a.png >pipe &
+    gf pipe -k box -o b.png
+    wait
+    [ "$status" -eq 0 ]
+    gf a.png -k box -o c.png
+    cmp b.png c.png
+}

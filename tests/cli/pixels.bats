@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# Pictures that come out: values known by hand, and bits that do not depend on how they were computed.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+load common
+
+@test "correlation, and --flip for convolution" {
+    npy '|u1' 1 '1, 3' '\x01\x02\x04' >a.npy
+    gf a.npy -k '3x1: 1 10 100' -o b.npy --border zero
+    [ "$(values f4 b.npy)" = '210 421 42' ]
+    gf a.npy -k '3x1: 1 10 100' -o c.npy --border zero --flip
+    [ "$(values f4 c.npy)" = '12 124 240' ]
+}
+
+@test "every border mode, on literal rows" {
+    npy '|u1' 1 '1, 3' '\x01\x02\x04' >a.npy
+    expect() { # MODE VALUES
+        rm -f b.npy
+        gf a.npy -k '3x1: 1 0 10' -o b.npy --border "$1"
+        printf '%s: %s\n' "$1" "$(values f4 b.npy)"
+        [ "$(values f4 b.npy)" = "$2" ]
+    }
+    expect replicate '21 41 42'
+    expect edge '21 41 42'
+    expect nearest '21 41 42'
+    expect copy '21 41 42'
+    expect reflect101 '22 41 22'
+    expect reflect '21 41 42'
+    expect wrap '24 41 12'
+    expect circular '24 41 12'
+    expect zero '20 41 2'
+    expect constant '20 41 2'
+    expect constant:7 '27 41 72'
+    expect valid '41'
+}
+
+@test "a chain is one filter after the other, not rounded between" {
+    npy '|u1' 1 '1, 1' '\x03' >a.npy
+    gf a.npy -k '1x1/2: 1,1x1: 2' -o b.npy --depth 8
+    [ "$(values u1 b.npy)" = 3 ]
+}
+
+@test "a kernel file" {
+    printf '# three taps\n3 1 2\n1 0 3\n' >kernel.txt
+    npy '|u1' 1 '1, 3' '\x02\x04\x06' >a.npy
+    gf a.npy -k ./kernel.txt -o b.npy
+    [ "$(values f4 b.npy)" = '7 10 11' ]
+    gf a.npy -k ./none.txt -o c.npy
+    [ "$status" -eq 2 ]
+}
+
+@test "ranges: clamp, abs, offset, and the signed response in .npy" {
+    npy '|u1' 1 '1, 3' '\x00\x0a\x04' >a.npy
+    expect() { # VALUES OPTION...
+        local values=$1
+        shift
+        gf a.npy -k '2x1: -1 1' -o b.npy --overwrite "$@"
+        printf '%s: %s\n' "$*" "$(od -An -tx1 -j128 b.npy)"
+        [ "$(values "$format" b.npy)" = "$values" ]
+    }
+    local format=u1
+    expect '0 10 0' --depth 8 --range clamp
+    expect '0 10 6' --depth 8 --range abs
+    expect '0 10 6' --depth 8
+    expect '128 138 122' --depth 8 --range offset
+    format=f4
+    expect '0 10 -6'
+    expect '0 10 6' --range abs
+    format=f8
+    expect '0 10 -6' --depth f64
+}
+
+@test "rounding is half to even, then saturation" {
+    npy '|u1' 1 '1, 4' '\x01\x03\x05\xff' >a.npy
+    gf a.npy -k '1x1/2: 1' -o b.npy --depth 8
+    [ "$(values u1 b.npy)" = '0 2 2 128' ]
+    gf a.npy -k '1x1: 3' -o c.npy --depth 8
+    [ "$(values u1 c.npy)" = '3 9 15 255' ]
+}
+
+@test "8 and 16 bits stay what they are, and change by --depth" {
+    scene gray16 a.png
+    gf a.png -k identity -o b.png
+    same_picture a.png b.png
+    gf a.png -k identity -o c.png --depth 8
+    [ "$(od -An -j24 -N1 -tu1 c.png)" -eq 8 ]
+    scene gray8 d.png
+    gf d.png -k identity -o e.png --depth 16
+    [ "$(od -An -j24 -N1 -tu1 e.png)" -eq 16 ]
+    gf e.png -k identity -o f.png --depth 8
+    same_picture d.png f.png
+    gf a.png -k identity -o g.jpg
+    [ "$status" -eq 0 ]
+    gf a.png -k identity -o h.png --depth f32
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --depth f32: png cannot hold that' ]
+}
+
+@test "every kind of picture goes through identity unchanged" {
+    local kind
+    for kind in gray8 ga8 rgb8 rgba8 gray16 rgb16 rgba16; do
+        scene "$kind" "$kind.png" 37x23
+        gf "$kind.png" -k identity
+        [ "$status" -eq 0 ]
+        same_picture "$kind.png" "$kind.identity.png"
+    done
+}
+
+@test "every way to treat opacity" {
+    local how
+    scene rgba8 a.png
+    for how in auto premul copy filter; do
+        gf a.png -k gaussian -o "$how.png" --alpha "$how"
+        [ "$status" -eq 0 ]
+    done
+    same_picture auto.png premul.png
+    different_picture premul.png filter.png
+    different_picture premul.png copy.png
+    gf a.png -k sobel -o sobel.png
+    gf a.png -k sobel -o sobel-copy.png --alpha copy
+    same_picture sobel.png sobel-copy.png
+    gf a.png -k box -o a.jpg
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'a.jpg: jpeg cannot hold opacity'* ]]
+    [ ! -e a.jpg ]
+}
+
+@test "bits do not depend on threads" {
+    scene rgb8 a.png 301x203
+    gf a.png -k gaussian:sigma=3,sobel -o one.png --device cpu --threads 1
+    gf a.png -k gaussian:sigma=3,sobel -o eight.png --device cpu --threads 8
+    cmp one.png eight.png
+}
+
+@test "bits do not depend on the height of bands, in any border mode" {
+    local mode kernel
+    scene rgba8 a.png 97x301
+    for mode in replicate reflect101 reflect wrap constant:9 valid; do
+        for kernel in gaussian:sigma=4 sobel,box:size=5; do
+            rm -f one.png many.png
+            gf a.png -k "$kernel" -o one.png --border "$mode"
+            [ "$status" -eq 0 ]
+            gf a.png -k "$kernel" -o many.png --border "$mode" --memory 300k
+            printf '%s %s: %s\n' "$mode" "$kernel" "$stderr"
+            [ "$status" -eq 0 ]
+            cmp one.png many.png
+        done
+    done
+}
+
+@test "a picture whose rows do not fit into --memory is refused" {
+    scene rgb8 a.png 400x300
+    gf a.png -k gaussian:sigma=20 --memory 300k
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'the limit is 300 KiB'* ]]
+    [ ! -e a.gaussian.png ]
+}
+
+@test "kernels larger than the picture" {
+    local mode
+    scene gray8 a.png 3x2
+    for mode in replicate reflect101 reflect wrap zero; do
+        rm -f a.box.png
+        gf a.png -k box:size=31 --border "$mode"
+        [ "$status" -eq 0 ]
+    done
+    gf a.png -k box:size=31 --border valid -o v.png
+    [ "$status" -eq 1 ]
+    [[ $stderr == 'gpufilter: a.png: border valid: '* ]]
+}
+
+@test "CPU and reference agree, whichever way they are asked" {
+    local kernel
+    scene rgba16 a.png
+    for kernel in sobel gaussian:sigma=2 unsharp laplacian '3x3: 1 2 3 4 5 6 7 8 9'; do
+        gf a.png -k "$kernel" --device cpu -o cpu.png --overwrite
+        gf a.png -k "$kernel" --device reference -o reference.png --overwrite
+        gf compare cpu.png reference.png --tolerance 1
+        [ "$status" -eq 0 ]
+    done
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# --json, --stats, -v, and what is not said.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+load common
+
+# json_lines FIELD...: the fields of each line of $output, read by a real parser.
+json_lines() {
+    command -v python3 >/dev/null || skip 'no python3'
+    python3 -c '
+import json, sys
+for line in sys.stdin:
+    entry = json.loads(line)
+    print(*(entry.get(name) for name in sys.argv[1:]))' "$@" <<<"$output"
+}
+
+@test "--json: a line a picture, whatever became of it" {
+    mkdir in
+    scene rgb8 in/a.png
+    echo broken >in/b.png
+    scene gray16 in/c.png
+    mkdir out
+    echo old >out/c.sobel.png
+    gf in -k sobel -o out --json --skip-existing
+    [ "$status" -eq 1 ]
+    run -0 json_lines input status width channels sample
+    [ "${lines[0]}" = 'in/a.png ok 64 3 u8' ] || [ "$(sort <<<"$output" | head -n 1)" = 'in/a.png ok 64 3 u8' ]
+    [ "$(sort <<<"$output" | sed -n 2p)" = 'in/b.png failed None None None' ]
+    [ "$(sort <<<"$output" | sed -n 3p)" = 'in/c.png skipped None None None' ]
+}
+
+@test "--json: names that are no UTF-8" {
+    local name=$'a\xff"\n.png'
+    scene gray8 "$name"
+    gf "$name" -k box --json
+    [ "$status" -eq 0 ]
+    run -0 json_lines input outputs
+    [ "$output" = 'a\xff"\x0a.png ['\''a\\xff"\\x0a.box.png'\'']' ]
+}
+
+@test "--json: times, device, methods" {
+    scene gray8 a.png
+    gf a.png -k sobel,box -k box --json --device cpu -o out/
+    [ "$status" -eq 0 ]
+    [[ $output == *'"device":"cpu ('*'"methods":[['*'"seconds":{'*'"total":'* ]]
+}
+
+@test "--json of comparisons" {
+    scene gray8 a.png
+    gf compare a.png a.png --json
+    run -0 json_lines psnr ssim within beyond
+    [ "$output" = 'None 1.0 True 0' ]
+    gf a.png -k box --compare --json --device cpu
+    run -0 json_lines input filter a b within
+    [ "$output" = 'a.png box cpu reference True' ]
+}
+
+@test "--stats: the stages and their rates, on standard error" {
+    scene gray8 a.png
+    gf a.png -k box --stats
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [[ $stderr == *decode*filter*GB/s*GFLOP/s*OP/B*transfer*encode*total* ]]
+}
+
+@test "-v says what was chosen and why" {
+    scene gray8 a.png
+    gf a.png -k box -v
+    [[ $stderr == *'computing on cpu ('*'a.box.png: computed by '* ]]
+}
+
+@test "no progress bar and no colour where there is no terminal" {
+    scene gray8 a.png
+    scene gray8 b.png
+    gf a.png b.png -k box:size=99
+    [[ $stderr != *$'\r'* && $stderr != *$'\e'* ]]
+}
