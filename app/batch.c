@@ -4,7 +4,6 @@
  * agree. */
 #include "app/batch.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +33,10 @@ typedef struct Batch {
     size_t failed;
 } Batch;
 
-/* Failures that the next picture would meet too. A full disk is known by the system's words, which
- * images/output.c puts at the end of its messages: a status has no room for errno. */
+/* Failures that the next picture would meet too. */
 static bool is_fatal(const GfRecord *record)
 {
-    const GfError *error = &record->error;
-    bool full = error->status == GF_EWRITE && (strstr(error->message, strerror(ENOSPC)) ||
-                                               strstr(error->message, strerror(EDQUOT)));
-    return full || error->status == GF_EDEVICE;
+    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE;
 }
 
 static void report(Batch *batch, const GfJob *job, const GfRecord *record)

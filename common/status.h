@@ -18,7 +18,8 @@ typedef enum GfStatus {
     GF_ELIMIT = 21,   /* over a limit that the user set or that protects memory */
     GF_EEXIST = 22,   /* the output exists, or is the input */
     GF_EREAD = 30,    /* the system failed to read */
-    GF_EWRITE = 31,   /* the system failed to write (disk full, permission) */
+    GF_EWRITE = 31,   /* the system failed to write (permission, a broken disk) */
+    GF_EFULL = 32,    /* no room left where an output goes: the next one would fail too */
     GF_EMEMORY = 40,  /* host memory */
     GF_EDEVMEM = 50,  /* device memory: smaller bands may help */
     GF_EDEVICE = 51,  /* the device failed: nothing that its context still holds can be trusted */

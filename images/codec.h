@@ -96,7 +96,6 @@ struct GfCodec {
     const char *extensions; /* ".png", space between several; the first is the usual one */
     bool many_pictures;     /* one file can hold several pictures */
     unsigned samples;       /* bit (1 << GfSample): what can be written */
-    GfSample integer, real; /* the sample to write for an integer / float picture by default */
     size_t max_channels;    /* 0: any */
     bool alpha;             /* can hold opacity */
     size_t max_side;        /* largest width and height that can be written */

@@ -54,7 +54,8 @@ struct GfOutput {
 
 static GfStatus fail_errno(const char *what)
 {
-    return gf_fail(GF_EWRITE, "%s: %s", what, strerror(errno));
+    bool full = errno == ENOSPC || errno == EDQUOT;
+    return gf_fail(full ? GF_EFULL : GF_EWRITE, "%s: %s", what, strerror(errno));
 }
 
 /* Draws a new temporary name and arms its slot before the name exists: removing a random name that

@@ -32,8 +32,8 @@ GfStatus gf_reader_limit(const GfReader *reader, const GfReadOptions *options)
     if (!gf_mul(format->width, format->channels, &bytes) ||
         !gf_mul(bytes, gf_sample_size(format->sample), &bytes) ||
         bytes > options->max_memory / ROWS_AT_ONCE || bytes > PTRDIFF_MAX)
-        return gf_fail(GF_ELIMIT, "rows of %zu x %zu samples are over the limit of %zu MiB",
-                       format->width, format->channels, options->max_memory / ROWS_AT_ONCE >> 20);
+        return gf_fail(GF_ELIMIT, "rows of %zu x %zu samples are over the limit of %zu KiB",
+                       format->width, format->channels, options->max_memory / ROWS_AT_ONCE >> 10);
     return GF_OK;
 }
 
@@ -44,8 +44,8 @@ GfStatus gf_reader_hold(GfReader *reader, const GfReadOptions *options, size_t c
         bytes > options->max_memory)
         return gf_fail(GF_ELIMIT,
                        "a picture of %zu x %zu that has to be held in memory is over the limit of "
-                       "%zu MiB",
-                       reader->format.width, reader->format.height, options->max_memory >> 20);
+                       "%zu KiB",
+                       reader->format.width, reader->format.height, options->max_memory >> 10);
     reader->held = bytes;
     return GF_OK;
 }

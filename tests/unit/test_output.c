@@ -271,7 +271,7 @@ static void devices_are_written_directly(void **state)
     GfOutput *output = begin("/dev/null", false);
     assert_int_equal(gf_output_commit(&output), GF_OK);
     output = begin("/dev/full", false);
-    assert_int_equal(gf_output_commit(&output), GF_EWRITE);
+    assert_int_equal(gf_output_commit(&output), GF_EFULL);
     assert_non_null(strstr(gf_message(), strerror(ENOSPC)));
     assert_null(output);
 }
