@@ -13,18 +13,8 @@ static const double window_sigma = 1.5, k1 = 0.01, k2 = 0.03;
 
 static double sample(const GfImage *image, size_t y, size_t i)
 {
-    const unsigned char *row = (const unsigned char *)image->samples + y * image->stride;
-    switch (image->format.sample) {
-    case GF_U8:
-        return row[i];
-    case GF_U16:
-        return ((const uint16_t *)(const void *)row)[i];
-    case GF_F32:
-        return (double)((const float *)(const void *)row)[i];
-    case GF_F64:
-        return ((const double *)(const void *)row)[i];
-    }
-    return 0.0;
+    const unsigned char *rows = image->samples;
+    return gf_sample_at(rows + y * image->stride, i, image->format.sample);
 }
 
 static double difference(double a, double b)

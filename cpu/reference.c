@@ -18,21 +18,6 @@ struct GfSession {
     GfTimes times;
 };
 
-static double read_sample(const void *row, size_t i, GfSample sample)
-{
-    switch (sample) {
-    case GF_U8:
-        return ((const unsigned char *)row)[i];
-    case GF_U16:
-        return ((const unsigned short *)row)[i];
-    case GF_F32:
-        return (double)((const float *)row)[i];
-    case GF_F64:
-        break;
-    }
-    return ((const double *)row)[i];
-}
-
 static void write_sample(void *row, size_t i, GfSample sample, double value)
 {
     switch (sample) {
@@ -163,7 +148,7 @@ static GfStatus run_pipeline(const GfPipeline *pipeline, const GfFormat *in, con
     GF_GO(gf_allocate(in->height, row * sizeof(double), &picture.samples));
     for (size_t y = 0; y < in->height; y++)
         for (size_t i = 0; i < row; i++)
-            picture.samples[y * row + i] = read_sample(gf_ring_row(ring, y), i, in->sample);
+            picture.samples[y * row + i] = gf_sample_at(gf_ring_row(ring, y), i, in->sample);
     for (size_t i = 0; i < pipeline->count; i++)
         GF_GO(run_step(&pipeline->steps[i], &picture));
     row = gf_row_samples(&pipeline->out);

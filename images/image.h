@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/memory.h"
 
@@ -25,6 +26,22 @@ static inline bool gf_sample_is_float(GfSample sample)
 static inline double gf_sample_max(GfSample sample)
 {
     return sample == GF_U8 ? 255.0 : sample == GF_U16 ? 65535.0 : 1.0;
+}
+
+/* Sample i of a row, as a double (which holds every sample of every type exactly). */
+static inline double gf_sample_at(const void *row, size_t i, GfSample sample)
+{
+    switch (sample) {
+    case GF_U8:
+        return ((const uint8_t *)row)[i];
+    case GF_U16:
+        return ((const uint16_t *)row)[i];
+    case GF_F32:
+        return (double)((const float *)row)[i];
+    case GF_F64:
+        break;
+    }
+    return ((const double *)row)[i];
 }
 
 typedef struct GfFormat {

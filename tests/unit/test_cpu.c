@@ -109,18 +109,8 @@ static GfImage run(GfBackend *backend, const GfPlan *plan, const GfImage *in)
 
 static double sample_at(const GfImage *image, size_t y, size_t i)
 {
-    const unsigned char *row = (const unsigned char *)image->samples + y * image->stride;
-    switch (image->format.sample) {
-    case GF_U8:
-        return row[i];
-    case GF_U16:
-        return ((const uint16_t *)(const void *)row)[i];
-    case GF_F32:
-        return (double)((const float *)(const void *)row)[i];
-    case GF_F64:
-        break;
-    }
-    return ((const double *)(const void *)row)[i];
+    const unsigned char *rows = image->samples;
+    return gf_sample_at(rows + y * image->stride, i, image->format.sample);
 }
 
 /* `exact` is in f64 (the plan with an f64 output, unrounded but with its gain). */
