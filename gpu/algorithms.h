@@ -1,5 +1,5 @@
-/* The GPU's convolution methods: one table. --algorithm, `gpufilter algorithms`, the tests and the bench
- * walk it; a new method is a .cu file, a row in algorithms.c and a line of CMake. */
+/* The GPU's convolution methods: one table. --algorithm, `gpufilter algorithms`, the tests and the
+ * bench walk it; a new method is a .cu file, a row in algorithms.c and a line of CMake. */
 #pragma once
 
 #include "filters/plan.h"

@@ -13,10 +13,11 @@ typedef struct GfDevice {
     double bandwidth;           /* bytes a second by bus width and clock; 0 unknown */
 } GfDevice;
 
-/* Fills at most `capacity` devices and sets *count to how many there are. GF_ENODEVICE with the reason
- * (no driver, no GPU, a build without CUDA) when there is none. */
+/* Fills at most `capacity` devices and sets *count to how many there are. GF_ENODEVICE with the
+ * reason (no driver, no GPU, a build without CUDA) when there is none. Creates a context, a third
+ * of a second, on each device that it fills in: with capacity 0 it only counts. */
 GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count);
 
-/* Opens device `number`. `algorithm` forces a row of gf_algorithms for every filter step (NULL: chosen
- * for each). Errors: GF_ENODEVICE, GF_EDEVICE, GF_EUSAGE (no such algorithm). */
+/* Opens device `number`. `algorithm` forces a row of gf_algorithms for every filter step (NULL:
+ * chosen for each). Errors: GF_ENODEVICE, GF_EDEVICE, GF_EUSAGE (no such algorithm). */
 GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend);

@@ -1,0 +1,77 @@
+/* The devices that are there, and CUDA's errors as ours. */
+#include "gpu/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/backend.h"
+
+static GfStatus status_of(cudaError_t error, const char *call)
+{
+    switch (error) {
+    case cudaErrorMemoryAllocation:
+        return strcmp(call, "cudaHostAlloc") == 0 ? GF_EMEMORY : GF_EDEVMEM;
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorSystemNotReady:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorNoKernelImageForDevice:
+        return GF_ENODEVICE;
+    default:
+        return GF_EDEVICE;
+    }
+}
+
+GfStatus gf_cuda_check(cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return GF_OK;
+    /* Taken away, or the next launch would report it as its own. */
+    (void)cudaGetLastError();
+    return gf_fail(status_of(error, call), "%s: %s", call, cudaGetErrorString(error));
+}
+
+/* An attribute, 0 where the driver does not tell. */
+static int attribute(enum cudaDeviceAttr which, int number)
+{
+    int value;
+    if (cudaDeviceGetAttribute(&value, which, number) == cudaSuccess)
+        return value;
+    (void)cudaGetLastError();
+    return 0;
+}
+
+static GfStatus describe(int number, GfDevice *device)
+{
+    struct cudaDeviceProp properties;
+    GF_CUDA(cudaSetDevice, number);
+    GF_CUDA(cudaGetDeviceProperties, &properties, number);
+    *device = (GfDevice){.number = number,
+                         .major = properties.major,
+                         .minor = properties.minor,
+                         .multiprocessors = properties.multiProcessorCount,
+                         .l2 = (size_t)properties.l2CacheSize};
+    snprintf(device->name, sizeof device->name, "%.127s", properties.name);
+    GF_CUDA(cudaMemGetInfo, &device->free_memory, &device->memory);
+    /* kHz, two transfers a clock, bits. */
+    device->bandwidth = 1e3 * attribute(cudaDevAttrMemoryClockRate, number) * 2.0 *
+                        attribute(cudaDevAttrGlobalMemoryBusWidth, number) / 8.0;
+    return GF_OK;
+}
+
+GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
+{
+    int found = 0;
+    *count = 0;
+    GF_CUDA(cudaGetDeviceCount, &found);
+    if (found == 0)
+        return gf_fail(GF_ENODEVICE, "cudaGetDeviceCount: there is no CUDA device");
+    for (int i = 0; i < found && (size_t)i < capacity; i++)
+        GF_TRY(describe(i, &devices[i]));
+    *count = (size_t)found;
+    return GF_OK;
+}

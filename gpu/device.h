@@ -1,0 +1,14 @@
+/* CUDA's errors as ours. Private to this room. */
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "common/status.h"
+
+/* GF_OK for cudaSuccess. Else the failure of `call`: GF_EDEVMEM when device memory is short,
+ * GF_EMEMORY when pinned host memory is (`call` is cudaHostAlloc), GF_ENODEVICE without a device or
+ * driver, GF_EDEVICE for all else; the message names the call. */
+GfStatus gf_cuda_check(cudaError_t error, const char *call);
+
+/* Calls a function of the CUDA runtime and returns from this one when it fails. */
+#define GF_CUDA(call, ...) GF_TRY(gf_cuda_check(call(__VA_ARGS__), #call))

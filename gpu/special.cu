@@ -1,0 +1,468 @@
+/* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
+ * Convolution Kernels on Kepler GPUs" (DAC 2017, source 004), for pictures whose channels are
+ * filtered one by one with small kernels.
+ *
+ * A block owns a strip of THREADS * N samples of a row and walks down BLOCK_ROWS output rows; a
+ * thread owns N neighbouring samples. Each input row is read from global memory once, one vector of
+ * N samples a thread (so that u8 fills a 4-byte bank of shared memory, the paper's matched width;
+ * wider samples move 8 or 16 bytes, also without conflicts), while the row before it is still being
+ * used; it is exchanged sideways through one of two shared-memory rows, one barrier a row.
+ * Downwards nothing is exchanged: a thread keeps, instead of the paper's K rows of pixels, the K -
+ * 1 sums of the output rows that are under way, and each input row is added to all of them. A sum
+ * moves on by one place with every row; the first multiply-add of a row does that for free, so the
+ * loop needs no unrolling modulo K.
+ *
+ * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
+ * parameter and so operands of the multiply-adds straight from the constant bank. Kernels that are
+ * no K x K square about their anchor lie in the smallest such box, filled up with zero taps.
+ *
+ * Costs for a sample of input: (BLOCK_ROWS + K - 1) / BLOCK_ROWS reads and one write of global
+ * memory, F * K * K multiply-adds. */
+#include "gpu/device.cuh"
+
+namespace
+{
+
+constexpr int THREADS = 128;   /* of a block, side by side */
+constexpr int N = 4;           /* samples of a thread */
+constexpr int BLOCK_ROWS = 32; /* output rows of a block */
+
+/* The row in shared memory begins with a whole vector, at or before the first sample that a strip
+ * needs: LEAD samples before it when the kernel is centred (it then is aligned in global memory
+ * too). A thread's window is its own vector and the WINDOW - 1 after it. */
+template <int C, int K> constexpr int LEAD = (N - C * (K / 2) % N) % N;
+template <int C, int K> constexpr int WINDOW = (N - 1 + LEAD<C, K> + (K - 1) * C) / N + 1;
+
+/* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
+template <int C> constexpr int TAP_SETS = C == 2 || C == 4 ? 2 : 1;
+template <int C> constexpr __host__ __device__ bool is_opacity(int i)
+{
+    return TAP_SETS<C> == 2 && i % C == C - 1;
+}
+
+/* ---- vectors of N samples ---- */
+
+template <typename In> struct Vector;
+template <> struct Vector<uint8_t> {
+    using Word = uint32_t;
+};
+template <> struct Vector<uint16_t> {
+    using Word = uint2;
+};
+template <> struct Vector<float> {
+    using Word = float4;
+};
+
+__device__ uint32_t pack(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
+{
+    return a | b << 8 | c << 16 | static_cast<uint32_t>(d) << 24;
+}
+
+__device__ uint2 pack(uint16_t a, uint16_t b, uint16_t c, uint16_t d)
+{
+    return make_uint2(a | static_cast<uint32_t>(b) << 16, c | static_cast<uint32_t>(d) << 16);
+}
+
+__device__ float4 pack(float a, float b, float c, float d)
+{
+    return make_float4(a, b, c, d);
+}
+
+/* An integer below 2^16 in the low bits of 2^23 is a float: a byte permutation and a subtraction,
+ * where a conversion would take four times as long. */
+template <unsigned selector> __device__ float to_float(uint32_t word)
+{
+    return __uint_as_float(__byte_perm(word, 0x4B000000u, selector)) - 8388608.0f;
+}
+
+__device__ void unpack(uint32_t v, float *x)
+{
+    x[0] = to_float<0x7440>(v);
+    x[1] = to_float<0x7441>(v);
+    x[2] = to_float<0x7442>(v);
+    x[3] = to_float<0x7443>(v);
+}
+
+__device__ void unpack(uint2 v, float *x)
+{
+    x[0] = to_float<0x7410>(v.x);
+    x[1] = to_float<0x7432>(v.x);
+    x[2] = to_float<0x7410>(v.y);
+    x[3] = to_float<0x7432>(v.y);
+}
+
+__device__ void unpack(float4 v, float *x)
+{
+    x[0] = v.x;
+    x[1] = v.y;
+    x[2] = v.z;
+    x[3] = v.w;
+}
+
+/* ---- what a launch is told ---- */
+
+/* All but the taps: the same for every instance. */
+struct Geometry {
+    GfRows in;
+    void *out;
+    size_t out_stride, y0, y1;
+    long long in_width, in_height;
+    long long origin_y;      /* input row of the box's first row for output row 0 */
+    int first_row, last_row; /* rows of the box that have taps: no others need to be there */
+    int in_samples, out_samples;
+    int shift;       /* input sample of the box's first column for output sample 0 */
+    unsigned strips; /* side by side */
+    int post_channels;
+    bool keep_alpha;
+    bool vector_in, vector_out; /* vectors are aligned in global memory */
+    GfBorder border;
+    float border_value;
+    GfFinish<float> finish;
+};
+
+template <int C, int K, int F> struct Special {
+    Geometry g;
+    float taps[TAP_SETS<C>][F][K * K];
+};
+
+/* ---- reading ---- */
+
+/* The rows of one strip, as this block reads them. */
+template <typename In> struct Strip {
+    const Geometry &g;
+    size_t top;         /* its first output row */
+    int rows;           /* output rows */
+    int base;           /* input sample at the start of the row in shared memory */
+    const int *columns; /* samples' places by the border's rule; NULL: the strip lies inside */
+};
+
+/* Input row r of the block, 0 being the row of the first output's first tap; NULL where the
+ * border's constant stands, or where only zero taps would meet it. */
+template <typename In> __device__ const In *strip_row(const Strip<In> &strip, int r)
+{
+    const Geometry &g = strip.g;
+    if (r < g.first_row || r > strip.rows - 1 + g.last_row)
+        return nullptr;
+    long long y = static_cast<long long>(strip.top) + g.origin_y + r;
+    y = gf_border_index(y, g.in_height, g.border);
+    return y < 0 ? nullptr : gf_row<In>(g.in, static_cast<size_t>(y));
+}
+
+template <typename In> __device__ In sample_at(const Geometry &g, const In *row, int column)
+{
+    return column < 0 ? static_cast<In>(g.border_value) : row[column];
+}
+
+/* Vector v of a row, counted from the strip's base. */
+template <typename In>
+__device__ typename Vector<In>::Word read_vector(const Strip<In> &strip, const In *row, int v)
+{
+    const Geometry &g = strip.g;
+    if (!row) {
+        In value = static_cast<In>(g.border_value);
+        return pack(value, value, value, value);
+    }
+    int first = strip.base + N * v;
+    if (strip.columns && (first < 0 || first > g.in_samples - N)) {
+        const int *column = strip.columns + N * v;
+        return pack(sample_at(g, row, column[0]), sample_at(g, row, column[1]),
+                    sample_at(g, row, column[2]), sample_at(g, row, column[3]));
+    }
+    if (g.vector_in)
+        return __ldg(reinterpret_cast<const typename Vector<In>::Word *>(row + first));
+    return pack(row[first], row[first + 1], row[first + 2], row[first + 3]);
+}
+
+/* Fills `columns` with the places in a row of the `count` samples from `base` on; -1: the constant.
+ */
+template <int C> __device__ void map_columns(const Geometry &g, int base, int count, int *columns)
+{
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        int sample = base + i;
+        int pixel = (sample - (sample < 0 ? C - 1 : 0)) / C; /* rounded down */
+        long long x = gf_border_index(pixel, g.in_width, g.border);
+        columns[i] = x < 0 ? -1 : static_cast<int>(x) * C + (sample - pixel * C);
+    }
+    __syncthreads();
+}
+
+/* ---- sums ---- */
+
+/* Adds a row to the sums under way. sums[f][j] have seen j rows so far; those that see their last
+ * one come out in `done`. Sums are made in the order of the taps, whatever the block: bits do not
+ * depend on how a picture is cut. */
+template <int C, int K, int F>
+__device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)[F][K][N],
+                        float (&done)[F][N])
+{
+#pragma unroll
+    for (int j = K - 1; j >= 0; j--)
+#pragma unroll
+        for (int f = 0; f < F; f++)
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const float *taps = s.taps[is_opacity<C>(i) ? 1 : 0][f] + j * K;
+                float sum = j ? sums[f][j][i] : 0.0f;
+#pragma unroll
+                for (int k = 0; k < K; k++)
+                    sum = fmaf(taps[k], x[i + k * C], sum);
+                (j == K - 1 ? done[f][i] : sums[f][(j + 1) % K][i]) = sum;
+            }
+}
+
+/* ---- from sums to samples ---- */
+
+/* sqrt(a^2 + b^2). Squares of responses to integer samples fit easily; floats may be of any size.
+ */
+template <bool any_size> __device__ float length(float a, float b)
+{
+    float squares = fmaf(a, a, b * b);
+    if (any_size && !(squares > 1e-30f && squares < 1e30f) && squares == squares)
+        return static_cast<float>(sqrt(static_cast<double>(a) * a + static_cast<double>(b) * b));
+    return sqrtf(squares);
+}
+
+template <bool any_size> __device__ float combine(const GfFinish<float> &finish, float r0, float r1)
+{
+    switch (finish.combine) {
+    case GF_COMBINE_L2:
+        return length<any_size>(r0, r1);
+    case GF_COMBINE_L1:
+        return fabsf(r0) + fabsf(r1);
+    case GF_COMBINE_MAX:
+        return fmaxf(r0, r1);
+    case GF_COMBINE_MIN:
+        return fminf(r0, r1);
+    case GF_COMBINE_SUM:
+        return r0 + r1;
+    case GF_COMBINE_UNSHARP:
+        return gf_unsharp(finish, r0, r1);
+    case GF_COMBINE_NONE:
+        break;
+    }
+    return r0;
+}
+
+/* The length and the sum of magnitudes of one response are its magnitude, all else is itself. */
+__device__ float combine(const GfFinish<float> &finish, float r)
+{
+    return finish.combine == GF_COMBINE_L2 || finish.combine == GF_COMBINE_L1 ? fabsf(r) : r;
+}
+
+template <typename In, int C, int F>
+__device__ void finish_samples(const Geometry &g, const float (&done)[F][N], float (&v)[N])
+{
+    constexpr bool any_size = sizeof(In) == sizeof(float);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        float r = fmaf(done[0][i], g.finish.scale, g.finish.offset);
+        if constexpr (F == 1)
+            r = combine(g.finish, r);
+        else
+            r = combine<any_size>(g.finish, r, fmaf(done[1][i], g.finish.scale, g.finish.offset));
+        v[i] = gf_post(g.finish, r, TAP_SETS<C> == 1 || i % C < g.post_channels);
+        if (is_opacity<C>(i) && g.keep_alpha)
+            v[i] = done[0][i] * g.finish.gain;
+    }
+}
+
+/* Stores the samples from s on of one output row; s is a multiple of N. */
+__device__ void store_samples(const Geometry &g, size_t y, int s, const float (&v)[N])
+{
+    void *row = static_cast<unsigned char *>(g.out) + (y - g.y0) * g.out_stride;
+    if (g.vector_out && s <= g.out_samples - N) {
+        if (g.finish.out == GF_U8)
+            static_cast<uint32_t *>(row)[s / N] = pack(static_cast<uint8_t>(gf_round(v[0], 255)),
+                                                       static_cast<uint8_t>(gf_round(v[1], 255)),
+                                                       static_cast<uint8_t>(gf_round(v[2], 255)),
+                                                       static_cast<uint8_t>(gf_round(v[3], 255)));
+        else if (g.finish.out == GF_U16)
+            static_cast<uint2 *>(row)[s / N] = pack(static_cast<uint16_t>(gf_round(v[0], 65535)),
+                                                    static_cast<uint16_t>(gf_round(v[1], 65535)),
+                                                    static_cast<uint16_t>(gf_round(v[2], 65535)),
+                                                    static_cast<uint16_t>(gf_round(v[3], 65535)));
+        else
+            static_cast<float4 *>(row)[s / N] = make_float4(v[0], v[1], v[2], v[3]);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (s < g.out_samples - i)
+            gf_store(row, static_cast<size_t>(s + i), v[i], g.finish.out);
+}
+
+/* ---- the kernel ---- */
+
+template <typename In, int C, int K, int F>
+__global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Special<C, K, F> s)
+{
+    using Word = typename Vector<In>::Word;
+    constexpr int VECTORS = THREADS + WINDOW<C, K> - 1;
+    __shared__ Word shared[2][VECTORS];
+    __shared__ int columns[N * VECTORS];
+    const Geometry &g = s.g;
+    const int t = threadIdx.x;
+    const int first = static_cast<int>(blockIdx.x % g.strips) * (THREADS * N);
+    const size_t top = g.y0 + static_cast<size_t>(blockIdx.x / g.strips) * BLOCK_ROWS;
+    const int rows = static_cast<int>(min(g.y1 - top, static_cast<size_t>(BLOCK_ROWS)));
+    const int base = first + g.shift - LEAD<C, K>;
+    const bool edge = base < 0 || base > g.in_samples - N * VECTORS;
+    if (edge)
+        map_columns<C>(g, base, N * VECTORS, columns);
+    const Strip<In> strip = {g, top, rows, base, edge ? columns : nullptr};
+    const bool has_halo = t < WINDOW<C, K> - 1;
+
+    float sums[F][K][N] = {};
+    const In *row = strip_row(strip, 0);
+    Word own = read_vector(strip, row, t), halo = {};
+    if (has_halo)
+        halo = read_vector(strip, row, THREADS + t);
+    for (int r = 0; r < rows + K - 1; r++) {
+        /* The other half may still be read by slower threads; this half was left by all of them
+         * before the barrier of the row before. */
+        Word *half = shared[r & 1];
+        half[t] = own;
+        if (has_halo)
+            half[THREADS + t] = halo;
+        __syncthreads();
+        if (r + 1 < rows + K - 1) {
+            row = strip_row(strip, r + 1);
+            own = read_vector(strip, row, t);
+            if (has_halo)
+                halo = read_vector(strip, row, THREADS + t);
+        }
+        float x[N * WINDOW<C, K>], done[F][N], v[N];
+#pragma unroll
+        for (int i = 0; i < WINDOW<C, K>; i++)
+            unpack(half[t + i], x + N * i);
+        add_row<C, K, F>(s, x + LEAD<C, K>, sums, done);
+        if (r < K - 1)
+            continue;
+        finish_samples<In, C, F>(g, done, v);
+        store_samples(g, top + static_cast<size_t>(r - (K - 1)), first + N * t, v);
+    }
+}
+
+/* ---- the launcher ---- */
+
+bool aligned(const void *rows, size_t stride, size_t bytes)
+{
+    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0;
+}
+
+Geometry describe(const GfLaunch *launch, int channels, int side, int lead)
+{
+    const GfStep *step = launch->step;
+    const GfLinear *linear = &step->linear;
+    const int half = side / 2;
+    Geometry g = {};
+    g.in = launch->in;
+    g.out = launch->out;
+    g.out_stride = launch->out_stride;
+    g.y0 = launch->y0;
+    g.y1 = launch->y1;
+    g.in_width = static_cast<long long>(step->in_width);
+    g.in_height = static_cast<long long>(step->in_height);
+    g.origin_y = step->origin_y + static_cast<long long>(linear->anchor_y) - half;
+    g.first_row = half - static_cast<int>(linear->anchor_y);
+    g.last_row = g.first_row + static_cast<int>(linear->height) - 1;
+    g.in_samples = static_cast<int>(step->in_width * step->channels);
+    g.out_samples = static_cast<int>(step->out_width * step->channels);
+    g.shift =
+        (static_cast<int>(step->origin_x) + static_cast<int>(linear->anchor_x) - half) * channels;
+    g.strips = static_cast<unsigned>((g.out_samples + THREADS * N - 1) / (THREADS * N));
+    g.post_channels = static_cast<int>(step->post_channels);
+    g.keep_alpha = step->keep_alpha;
+    g.vector_in = (g.shift - lead) % N == 0 &&
+                  aligned(launch->in.samples, launch->in.stride, N * gf_sample_size(step->in));
+    g.vector_out = aligned(launch->out, launch->out_stride, N * gf_sample_size(step->out));
+    g.border = step->border;
+    g.border_value = static_cast<float>(step->border_value);
+    g.finish = gf_finish<float>(step);
+    return g;
+}
+
+/* The taps in their box; opacity that is kept has the identity. */
+template <int C, int K, int F> void place_taps(const GfLaunch *launch, Special<C, K, F> *s)
+{
+    const GfLinear *linear = &launch->step->linear;
+    const size_t left = K / 2 - linear->anchor_x, above = K / 2 - linear->anchor_y;
+    for (int set = 0; set < TAP_SETS<C>; set++)
+        for (size_t f = 0; f < F; f++) {
+            float *box = s->taps[set][f];
+            const float *taps = launch->weights_host + f * linear->height * linear->width;
+            if (set == 1 && launch->step->keep_alpha) {
+                box[K * K / 2] = 1.0f;
+                continue;
+            }
+            for (size_t y = 0; y < linear->height; y++)
+                for (size_t x = 0; x < linear->width; x++)
+                    box[(above + y) * K + left + x] = taps[y * linear->width + x];
+        }
+}
+
+template <typename In, int C, int K, int F>
+cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    Special<C, K, F> s = {describe(launch, C, K, LEAD<C, K>), {}};
+    place_taps(launch, &s);
+    size_t down = (launch->y1 - launch->y0 + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    special<In, C, K, F><<<static_cast<unsigned>(s.g.strips * down), THREADS, 0, stream>>>(s);
+    return cudaGetLastError();
+}
+
+/* From the launch to its instance, one property after the other. */
+
+template <typename In, int C, int K>
+cudaError_t run_filters(const GfLaunch *launch, cudaStream_t stream)
+{
+    return launch->step->linear.filters == 1 ? run<In, C, K, 1>(launch, stream)
+                                             : run<In, C, K, 2>(launch, stream);
+}
+
+template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (gf_special_side(&launch->step->linear)) {
+    case 1:
+        return run_filters<In, C, 1>(launch, stream);
+    case 3:
+        return run_filters<In, C, 3>(launch, stream);
+    case 5:
+        return run_filters<In, C, 5>(launch, stream);
+    case 7:
+        return run_filters<In, C, 7>(launch, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (launch->step->channels) {
+    case 1:
+        return run_side<In, 1>(launch, stream);
+    case 2:
+        return run_side<In, 2>(launch, stream);
+    case 3:
+        return run_side<In, 3>(launch, stream);
+    case 4:
+        return run_side<In, 4>(launch, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (launch->step->in) {
+    case GF_U8:
+        return run_channels<uint8_t>(launch, stream);
+    case GF_U16:
+        return run_channels<uint16_t>(launch, stream);
+    case GF_F32:
+        return run_channels<float>(launch, stream);
+    case GF_F64:
+        break;
+    }
+    return cudaErrorInvalidValue;
+}
