@@ -28,10 +28,15 @@ static GfStatus status_of(cudaError_t error, const char *call)
 
 GfStatus gf_cuda_check(cudaError_t error, const char *call)
 {
+    int driver = 0;
     if (error == cudaSuccess)
         return GF_OK;
     /* Taken away, or the next launch would report it as its own. */
     (void)cudaGetLastError();
+    /* CUDA calls a driver that is not there one that is too old. */
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+        driver == 0)
+        return gf_fail(GF_ENODEVICE, "no NVIDIA driver is installed");
     return gf_fail(status_of(error, call), "%s: %s", call, cudaGetErrorString(error));
 }
 
@@ -69,7 +74,7 @@ GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
     *count = 0;
     GF_CUDA(cudaGetDeviceCount, &found);
     if (found == 0)
-        return gf_fail(GF_ENODEVICE, "cudaGetDeviceCount: there is no CUDA device");
+        return gf_fail(GF_ENODEVICE, "there is no CUDA device");
     for (int i = 0; i < found && (size_t)i < capacity; i++)
         GF_TRY(describe(i, &devices[i]));
     *count = (size_t)found;

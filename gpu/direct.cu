@@ -1,6 +1,7 @@
-/* Method `direct`: the definition, a thread an output sample (sources 000 and 001: threads are laid
- * over tiles of the output, tiles are numbered in one grid dimension, loops over the taps stay
- * inside the thread). It runs every step: any kernel size, border, channel count and sample type.
+/* Method `direct`: the definition, a thread an output sample, as in Hwu, Kirk and El Hajj,
+ * "Programming Massively Parallel Processors", 16.3: threads are laid over tiles of the output,
+ * tiles are numbered in one grid dimension, loops over the taps stay inside the thread. It runs
+ * every step: any kernel size, border, channel count and sample type.
  *
  * Costs: every tap is a load from global memory (caches serve the overlap of neighbours) for one
  * multiply-add: 2 operations for a sample and a weight, far below what the card balances. It is

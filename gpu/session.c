@@ -490,9 +490,13 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     const GfAlgorithm *forced = algorithm ? gf_algorithm_find(algorithm) : NULL;
     struct cudaDeviceProp properties;
     Cuda *cuda;
+    int count = 0;
     *backend = NULL;
     if (algorithm && !forced)
         return gf_fail(GF_EUSAGE, "there is no algorithm \"%s\"", algorithm);
+    GF_CUDA(cudaGetDeviceCount, &count);
+    if (number >= count)
+        return gf_fail(GF_ENODEVICE, "there is no cuda:%d (%d found)", number, count);
     GF_CUDA(cudaSetDevice, number);
     GF_CUDA(cudaGetDeviceProperties, &properties, number);
     GF_CUDA(cudaFree, NULL); /* creates the context, which takes a third of a second */

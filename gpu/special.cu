@@ -1,5 +1,5 @@
 /* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
- * Convolution Kernels on Kepler GPUs" (DAC 2017, source 004), for pictures whose channels are
+ * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
  * filtered one by one with small kernels.
  *
  * A block owns a strip of THREADS * N samples of a row and walks down BLOCK_ROWS output rows; a
