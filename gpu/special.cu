@@ -4,9 +4,10 @@
  *
  * A block owns a strip of THREADS * N samples of a row and walks down BLOCK_ROWS output rows; a
  * thread owns N neighbouring samples. Each input row is read from global memory once, one vector of
- * N samples a thread (so that u8 fills a 4-byte bank of shared memory, the paper's matched width;
- * wider samples move 8 or 16 bytes, also without conflicts), while the row before it is still being
- * used; it is exchanged sideways through one of two shared-memory rows, one barrier a row.
+ * N samples a thread, while the row before it is still being used; it is exchanged sideways through
+ * one of two shared-memory rows, one barrier a row. A vector is 4, 8 or 16 bytes, so that narrow
+ * samples too fill the 4-byte banks of shared memory: the paper's matched width, and multiples of
+ * it where registers allow, since all that a row costs beside its multiply-adds is shared by the N.
  * Downwards nothing is exchanged: a thread keeps, instead of the paper's K rows of pixels, the K -
  * 1 sums of the output rows that are under way, and each input row is added to all of them. A sum
  * moves on by one place with every row; the first multiply-add of a row does that for free, so the
@@ -24,14 +25,19 @@ namespace
 {
 
 constexpr int THREADS = 128;   /* of a block, side by side */
-constexpr int N = 4;           /* samples of a thread */
 constexpr int BLOCK_ROWS = 32; /* output rows of a block */
+
+/* N, the samples of a thread: each keeps F * K sums in registers, and one access moves 16 bytes at
+ * most. */
+template <int K, int F> constexpr int MOST_SAMPLES = F *K <= 3 ? 16 : F *K <= 7 ? 8 : 4;
+template <typename In, int K, int F>
+constexpr int SAMPLES = MOST_SAMPLES<K, F> * sizeof(In) < 16 ? MOST_SAMPLES<K, F> : 16 / sizeof(In);
 
 /* The row in shared memory begins with a whole vector, at or before the first sample that a strip
  * needs: LEAD samples before it when the kernel is centred (it then is aligned in global memory
  * too). A thread's window is its own vector and the WINDOW - 1 after it. */
-template <int C, int K> constexpr int LEAD = (N - C * (K / 2) % N) % N;
-template <int C, int K> constexpr int WINDOW = (N - 1 + LEAD<C, K> + (K - 1) * C) / N + 1;
+template <int C, int K, int N> constexpr int LEAD = (N - C * (K / 2) % N) % N;
+template <int C, int K, int N> constexpr int WINDOW = (N - 1 + LEAD<C, K, N> + (K - 1) * C) / N + 1;
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
 template <int C> constexpr int TAP_SETS = C == 2 || C == 4 ? 2 : 1;
@@ -42,61 +48,90 @@ template <int C> constexpr __host__ __device__ bool is_opacity(int i)
 
 /* ---- vectors of N samples ---- */
 
-template <typename In> struct Vector;
-template <> struct Vector<uint8_t> {
-    using Word = uint32_t;
+/* 1, 2 or 4 words of 32 bits that move in one access. */
+template <int words> struct Words;
+template <> struct Words<1> {
+    using Type = uint32_t;
 };
-template <> struct Vector<uint16_t> {
-    using Word = uint2;
+template <> struct Words<2> {
+    using Type = uint2;
 };
-template <> struct Vector<float> {
-    using Word = float4;
+template <> struct Words<4> {
+    using Type = uint4;
 };
 
-__device__ uint32_t pack(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
+template <typename In, int N> constexpr int WORDS = N *static_cast<int>(sizeof(In)) / 4;
+template <typename In, int N> using Vector = typename Words<WORDS<In, N>>::Type;
+
+__device__ void split(uint32_t v, uint32_t *word)
 {
-    return a | b << 8 | c << 16 | static_cast<uint32_t>(d) << 24;
+    word[0] = v;
 }
 
-__device__ uint2 pack(uint16_t a, uint16_t b, uint16_t c, uint16_t d)
+__device__ void split(uint2 v, uint32_t *word)
 {
-    return make_uint2(a | static_cast<uint32_t>(b) << 16, c | static_cast<uint32_t>(d) << 16);
+    word[0] = v.x;
+    word[1] = v.y;
 }
 
-__device__ float4 pack(float a, float b, float c, float d)
+__device__ void split(uint4 v, uint32_t *word)
 {
-    return make_float4(a, b, c, d);
+    word[0] = v.x;
+    word[1] = v.y;
+    word[2] = v.z;
+    word[3] = v.w;
+}
+
+template <int words> __device__ typename Words<words>::Type join(const uint32_t (&word)[words])
+{
+    if constexpr (words == 1)
+        return word[0];
+    else if constexpr (words == 2)
+        return make_uint2(word[0], word[1]);
+    else
+        return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+template <typename In> __device__ uint32_t bits(In sample)
+{
+    if constexpr (sizeof(In) == sizeof(float))
+        return __float_as_uint(sample);
+    else
+        return sample;
+}
+
+/* N samples that `sample(i)` gives, as they lie in memory. */
+template <typename In, int N, typename Sample> __device__ Vector<In, N> pack(Sample sample)
+{
+    constexpr int A_WORD = 4 / sizeof(In);
+    uint32_t word[WORDS<In, N>] = {};
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        word[i / A_WORD] |= bits(sample(i)) << i % A_WORD * 8 * sizeof(In) % 32;
+    return join(word);
 }
 
 /* An integer below 2^16 in the low bits of 2^23 is a float: a byte permutation and a subtraction,
  * where a conversion would take four times as long. */
-template <unsigned selector> __device__ float to_float(uint32_t word)
+__device__ float to_float(uint32_t word, unsigned selector)
 {
     return __uint_as_float(__byte_perm(word, 0x4B000000u, selector)) - 8388608.0f;
 }
 
-__device__ void unpack(uint32_t v, float *x)
+/* The samples of one word. */
+template <typename In> __device__ void unpack(uint32_t word, float *x)
 {
-    x[0] = to_float<0x7440>(v);
-    x[1] = to_float<0x7441>(v);
-    x[2] = to_float<0x7442>(v);
-    x[3] = to_float<0x7443>(v);
-}
-
-__device__ void unpack(uint2 v, float *x)
-{
-    x[0] = to_float<0x7410>(v.x);
-    x[1] = to_float<0x7432>(v.x);
-    x[2] = to_float<0x7410>(v.y);
-    x[3] = to_float<0x7432>(v.y);
-}
-
-__device__ void unpack(float4 v, float *x)
-{
-    x[0] = v.x;
-    x[1] = v.y;
-    x[2] = v.z;
-    x[3] = v.w;
+    if constexpr (sizeof(In) == 1) {
+        x[0] = to_float(word, 0x7440);
+        x[1] = to_float(word, 0x7441);
+        x[2] = to_float(word, 0x7442);
+        x[3] = to_float(word, 0x7443);
+    } else if constexpr (sizeof(In) == 2) {
+        x[0] = to_float(word, 0x7410);
+        x[1] = to_float(word, 0x7432);
+    } else {
+        x[0] = __uint_as_float(word);
+    }
 }
 
 /* ---- what a launch is told ---- */
@@ -154,23 +189,20 @@ template <typename In> __device__ In sample_at(const Geometry &g, const In *row,
 }
 
 /* Vector v of a row, counted from the strip's base. */
-template <typename In>
-__device__ typename Vector<In>::Word read_vector(const Strip<In> &strip, const In *row, int v)
+template <typename In, int N>
+__device__ Vector<In, N> read_vector(const Strip<In> &strip, const In *row, int v)
 {
     const Geometry &g = strip.g;
-    if (!row) {
-        In value = static_cast<In>(g.border_value);
-        return pack(value, value, value, value);
-    }
+    if (!row)
+        return pack<In, N>([&](int) { return static_cast<In>(g.border_value); });
     int first = strip.base + N * v;
     if (strip.columns && (first < 0 || first > g.in_samples - N)) {
         const int *column = strip.columns + N * v;
-        return pack(sample_at(g, row, column[0]), sample_at(g, row, column[1]),
-                    sample_at(g, row, column[2]), sample_at(g, row, column[3]));
+        return pack<In, N>([&](int i) { return sample_at(g, row, column[i]); });
     }
     if (g.vector_in)
-        return __ldg(reinterpret_cast<const typename Vector<In>::Word *>(row + first));
-    return pack(row[first], row[first + 1], row[first + 2], row[first + 3]);
+        return __ldg(reinterpret_cast<const Vector<In, N> *>(row + first));
+    return pack<In, N>([&](int i) { return row[first + i]; });
 }
 
 /* Fills `columns` with the places in a row of the `count` samples from `base` on; -1: the constant.
@@ -191,7 +223,7 @@ template <int C> __device__ void map_columns(const Geometry &g, int base, int co
 /* Adds a row to the sums under way. sums[f][j] have seen j rows so far; those that see their last
  * one come out in `done`. Sums are made in the order of the taps, whatever the block: bits do not
  * depend on how a picture is cut. */
-template <int C, int K, int F>
+template <int C, int K, int F, int N>
 __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)[F][K][N],
                         float (&done)[F][N])
 {
@@ -222,70 +254,101 @@ template <bool any_size> __device__ float length(float a, float b)
     return sqrtf(squares);
 }
 
-template <bool any_size> __device__ float combine(const GfFinish<float> &finish, float r0, float r1)
+/* The bank's two responses as one. The switch is outside the loop: all threads take one way. */
+template <bool any_size, int N>
+__device__ void combine(const GfFinish<float> &finish, float (&v)[N], const float (&r)[N])
 {
     switch (finish.combine) {
     case GF_COMBINE_L2:
-        return length<any_size>(r0, r1);
+        for (int i = 0; i < N; i++)
+            v[i] = length<any_size>(v[i], r[i]);
+        break;
     case GF_COMBINE_L1:
-        return fabsf(r0) + fabsf(r1);
+        for (int i = 0; i < N; i++)
+            v[i] = fabsf(v[i]) + fabsf(r[i]);
+        break;
     case GF_COMBINE_MAX:
-        return fmaxf(r0, r1);
+        for (int i = 0; i < N; i++)
+            v[i] = fmaxf(v[i], r[i]);
+        break;
     case GF_COMBINE_MIN:
-        return fminf(r0, r1);
+        for (int i = 0; i < N; i++)
+            v[i] = fminf(v[i], r[i]);
+        break;
     case GF_COMBINE_SUM:
-        return r0 + r1;
+        for (int i = 0; i < N; i++)
+            v[i] += r[i];
+        break;
     case GF_COMBINE_UNSHARP:
-        return gf_unsharp(finish, r0, r1);
+        for (int i = 0; i < N; i++)
+            v[i] = gf_unsharp(finish, v[i], r[i]);
+        break;
     case GF_COMBINE_NONE:
         break;
     }
-    return r0;
 }
 
-/* The length and the sum of magnitudes of one response are its magnitude, all else is itself. */
-__device__ float combine(const GfFinish<float> &finish, float r)
+/* The functions of one sample; `colour(i)` is false for an opacity that they pass over. */
+template <int N, typename Colour>
+__device__ void post(const GfFinish<float> &finish, float (&v)[N], Colour colour)
 {
-    return finish.combine == GF_COMBINE_L2 || finish.combine == GF_COMBINE_L1 ? fabsf(r) : r;
+    for (int p = 0; p < finish.posts; p++)
+        if (finish.op[p] == GF_POINTWISE_ABS) {
+            for (int i = 0; i < N; i++)
+                v[i] = colour(i) ? fabsf(v[i]) : v[i];
+        } else {
+            for (int i = 0; i < N; i++)
+                v[i] = colour(i) ? fmaf(finish.a[p], v[i], finish.b[p]) : v[i];
+        }
+    for (int i = 0; i < N; i++)
+        v[i] = fmaf(v[i], finish.gain, colour(i) ? finish.mid : 0.0f);
 }
 
-template <typename In, int C, int F>
+template <typename In, int C, int F, int N>
 __device__ void finish_samples(const Geometry &g, const float (&done)[F][N], float (&v)[N])
 {
     constexpr bool any_size = sizeof(In) == sizeof(float);
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        float r = fmaf(done[0][i], g.finish.scale, g.finish.offset);
-        if constexpr (F == 1)
-            r = combine(g.finish, r);
-        else
-            r = combine<any_size>(g.finish, r, fmaf(done[1][i], g.finish.scale, g.finish.offset));
-        v[i] = gf_post(g.finish, r, TAP_SETS<C> == 1 || i % C < g.post_channels);
-        if (is_opacity<C>(i) && g.keep_alpha)
-            v[i] = done[0][i] * g.finish.gain;
+    for (int i = 0; i < N; i++)
+        v[i] = fmaf(done[0][i], g.finish.scale, g.finish.offset);
+    if constexpr (F == 2) {
+        float r[N];
+        for (int i = 0; i < N; i++)
+            r[i] = fmaf(done[1][i], g.finish.scale, g.finish.offset);
+        combine<any_size>(g.finish, v, r);
+    } else if (g.finish.combine == GF_COMBINE_L2 || g.finish.combine == GF_COMBINE_L1) {
+        for (int i = 0; i < N; i++)
+            v[i] = fabsf(v[i]); /* the length, or the sum of magnitudes, of one response */
     }
+    post(g.finish, v, [&](int i) { return TAP_SETS<C> == 1 || i % C < g.post_channels; });
+    if (TAP_SETS<C> == 2 && g.keep_alpha)
+        for (int i = C - 1; i < N; i += C)
+            v[i] = done[0][i] * g.finish.gain;
+}
+
+/* Stores N samples in 16-byte pieces, or less. */
+template <typename Out, int N, typename Convert>
+__device__ void store_vector(void *row, int s, const float (&v)[N], Convert convert)
+{
+    constexpr int PIECE = N * sizeof(Out) > 16 ? 16 / sizeof(Out) : N;
+    for (int p = 0; p < N; p += PIECE)
+        *reinterpret_cast<Vector<Out, PIECE> *>(static_cast<Out *>(row) + s + p) =
+            pack<Out, PIECE>([&](int i) { return static_cast<Out>(convert(v[p + i])); });
 }
 
 /* Stores the samples from s on of one output row; s is a multiple of N. */
+template <int N>
 __device__ void store_samples(const Geometry &g, size_t y, int s, const float (&v)[N])
 {
     void *row = static_cast<unsigned char *>(g.out) + (y - g.y0) * g.out_stride;
     if (g.vector_out && s <= g.out_samples - N) {
         if (g.finish.out == GF_U8)
-            static_cast<uint32_t *>(row)[s / N] = pack(static_cast<uint8_t>(gf_round(v[0], 255)),
-                                                       static_cast<uint8_t>(gf_round(v[1], 255)),
-                                                       static_cast<uint8_t>(gf_round(v[2], 255)),
-                                                       static_cast<uint8_t>(gf_round(v[3], 255)));
+            store_vector<uint8_t>(row, s, v, [](float x) { return gf_round(x, 255); });
         else if (g.finish.out == GF_U16)
-            static_cast<uint2 *>(row)[s / N] = pack(static_cast<uint16_t>(gf_round(v[0], 65535)),
-                                                    static_cast<uint16_t>(gf_round(v[1], 65535)),
-                                                    static_cast<uint16_t>(gf_round(v[2], 65535)),
-                                                    static_cast<uint16_t>(gf_round(v[3], 65535)));
+            store_vector<uint16_t>(row, s, v, [](float x) { return gf_round(x, 65535); });
         else
-            static_cast<float4 *>(row)[s / N] = make_float4(v[0], v[1], v[2], v[3]);
+            store_vector<float>(row, s, v, [](float x) { return x; });
         return;
     }
-#pragma unroll
     for (int i = 0; i < N; i++)
         if (s < g.out_samples - i)
             gf_store(row, static_cast<size_t>(s + i), v[i], g.finish.out);
@@ -296,49 +359,53 @@ __device__ void store_samples(const Geometry &g, size_t y, int s, const float (&
 template <typename In, int C, int K, int F>
 __global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Special<C, K, F> s)
 {
-    using Word = typename Vector<In>::Word;
-    constexpr int VECTORS = THREADS + WINDOW<C, K> - 1;
-    __shared__ Word shared[2][VECTORS];
+    constexpr int N = SAMPLES<In, K, F>, W = WINDOW<C, K, N>, PER = WORDS<In, N>;
+    constexpr int VECTORS = THREADS + W - 1;
+    __shared__ Vector<In, N> shared[2][VECTORS];
     __shared__ int columns[N * VECTORS];
     const Geometry &g = s.g;
     const int t = threadIdx.x;
     const int first = static_cast<int>(blockIdx.x % g.strips) * (THREADS * N);
     const size_t top = g.y0 + static_cast<size_t>(blockIdx.x / g.strips) * BLOCK_ROWS;
     const int rows = static_cast<int>(min(g.y1 - top, static_cast<size_t>(BLOCK_ROWS)));
-    const int base = first + g.shift - LEAD<C, K>;
+    const int base = first + g.shift - LEAD<C, K, N>;
     const bool edge = base < 0 || base > g.in_samples - N * VECTORS;
     if (edge)
         map_columns<C>(g, base, N * VECTORS, columns);
     const Strip<In> strip = {g, top, rows, base, edge ? columns : nullptr};
-    const bool has_halo = t < WINDOW<C, K> - 1;
+    const bool has_halo = t < W - 1;
 
     float sums[F][K][N] = {};
     const In *row = strip_row(strip, 0);
-    Word own = read_vector(strip, row, t), halo = {};
+    Vector<In, N> own = read_vector<In, N>(strip, row, t), halo = {};
     if (has_halo)
-        halo = read_vector(strip, row, THREADS + t);
+        halo = read_vector<In, N>(strip, row, THREADS + t);
     for (int r = 0; r < rows + K - 1; r++) {
         /* The other half may still be read by slower threads; this half was left by all of them
          * before the barrier of the row before. */
-        Word *half = shared[r & 1];
+        Vector<In, N> *half = shared[r & 1];
         half[t] = own;
         if (has_halo)
             half[THREADS + t] = halo;
         __syncthreads();
         if (r + 1 < rows + K - 1) {
             row = strip_row(strip, r + 1);
-            own = read_vector(strip, row, t);
+            own = read_vector<In, N>(strip, row, t);
             if (has_halo)
-                halo = read_vector(strip, row, THREADS + t);
+                halo = read_vector<In, N>(strip, row, THREADS + t);
         }
-        float x[N * WINDOW<C, K>], done[F][N], v[N];
+        uint32_t words[W * PER];
+        float x[N * W], done[F][N], v[N];
 #pragma unroll
-        for (int i = 0; i < WINDOW<C, K>; i++)
-            unpack(half[t + i], x + N * i);
-        add_row<C, K, F>(s, x + LEAD<C, K>, sums, done);
+        for (int i = 0; i < W; i++)
+            split(half[t + i], words + PER * i);
+#pragma unroll
+        for (int i = 0; i < W * PER; i++)
+            unpack<In>(words[i], x + i * (N / PER));
+        add_row<C, K, F, N>(s, x + LEAD<C, K, N>, sums, done);
         if (r < K - 1)
             continue;
-        finish_samples<In, C, F>(g, done, v);
+        finish_samples<In, C, F, N>(g, done, v);
         store_samples(g, top + static_cast<size_t>(r - (K - 1)), first + N * t, v);
     }
 }
@@ -350,7 +417,8 @@ bool aligned(const void *rows, size_t stride, size_t bytes)
     return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0;
 }
 
-Geometry describe(const GfLaunch *launch, int channels, int side, int lead)
+/* n: samples of a thread */
+Geometry describe(const GfLaunch *launch, int channels, int side, int lead, int n)
 {
     const GfStep *step = launch->step;
     const GfLinear *linear = &step->linear;
@@ -370,12 +438,13 @@ Geometry describe(const GfLaunch *launch, int channels, int side, int lead)
     g.out_samples = static_cast<int>(step->out_width * step->channels);
     g.shift =
         (static_cast<int>(step->origin_x) + static_cast<int>(linear->anchor_x) - half) * channels;
-    g.strips = static_cast<unsigned>((g.out_samples + THREADS * N - 1) / (THREADS * N));
+    g.strips = static_cast<unsigned>((g.out_samples + THREADS * n - 1) / (THREADS * n));
     g.post_channels = static_cast<int>(step->post_channels);
     g.keep_alpha = step->keep_alpha;
-    g.vector_in = (g.shift - lead) % N == 0 &&
-                  aligned(launch->in.samples, launch->in.stride, N * gf_sample_size(step->in));
-    g.vector_out = aligned(launch->out, launch->out_stride, N * gf_sample_size(step->out));
+    size_t piece = n * gf_sample_size(step->out);
+    g.vector_in = (g.shift - lead) % n == 0 &&
+                  aligned(launch->in.samples, launch->in.stride, n * gf_sample_size(step->in));
+    g.vector_out = aligned(launch->out, launch->out_stride, piece < 16 ? piece : 16);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
     g.finish = gf_finish<float>(step);
@@ -404,7 +473,8 @@ template <int C, int K, int F> void place_taps(const GfLaunch *launch, Special<C
 template <typename In, int C, int K, int F>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
-    Special<C, K, F> s = {describe(launch, C, K, LEAD<C, K>), {}};
+    constexpr int N = SAMPLES<In, K, F>;
+    Special<C, K, F> s = {describe(launch, C, K, LEAD<C, K, N>, N), {}};
     place_taps(launch, &s);
     size_t down = (launch->y1 - launch->y0 + BLOCK_ROWS - 1) / BLOCK_ROWS;
     special<In, C, K, F><<<static_cast<unsigned>(s.g.strips * down), THREADS, 0, stream>>>(s);
