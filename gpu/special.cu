@@ -14,8 +14,9 @@
  * loop needs no unrolling modulo K.
  *
  * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
- * parameter and so operands of the multiply-adds straight from the constant bank. Kernels that are
- * no K x K square about their anchor lie in the smallest such box, filled up with zero taps.
+ * parameter, so the multiply-adds take them from uniform registers and no thread loads one. Kernels
+ * that are no K x K square about their anchor lie in the smallest such box, filled up with zero
+ * taps.
  *
  * Costs for a sample of input: (BLOCK_ROWS + K - 1) / BLOCK_ROWS reads and one write of global
  * memory, F * K * K multiply-adds. */
@@ -29,9 +30,10 @@ constexpr int BLOCK_ROWS = 32; /* output rows of a block */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and one access moves 16 bytes at
  * most. */
-template <int K, int F> constexpr int MOST_SAMPLES = F *K <= 3 ? 16 : F *K <= 7 ? 8 : 4;
+template <int SUMS> constexpr int MOST_SAMPLES = SUMS <= 3 ? 16 : SUMS <= 7 ? 8 : 4;
 template <typename In, int K, int F>
-constexpr int SAMPLES = MOST_SAMPLES<K, F> * sizeof(In) < 16 ? MOST_SAMPLES<K, F> : 16 / sizeof(In);
+constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < 16 ? MOST_SAMPLES<F * K>
+                                                              : 16 / sizeof(In);
 
 /* The row in shared memory begins with a whole vector, at or before the first sample that a strip
  * needs: LEAD samples before it when the kernel is centred (it then is aligned in global memory
