@@ -33,12 +33,6 @@ typedef struct Batch {
     size_t failed;
 } Batch;
 
-/* Failures that the next picture would meet too. */
-static bool is_fatal(const GfRecord *record)
-{
-    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE;
-}
-
 static void report(Batch *batch, const GfJob *job, const GfRecord *record)
 {
     const GfOptions *options = batch->setup.options;
@@ -49,7 +43,7 @@ static void report(Batch *batch, const GfJob *job, const GfRecord *record)
         Failure *failure = &batch->failures[batch->failed++];
         *failure = (Failure){job->input->path, strdup(record->error.message)};
         gf_say_error(job->input->path, "%s", record->error.message);
-        batch->fatal |= is_fatal(record);
+        batch->fatal |= gf_record_is_fatal(record);
     } else if (record->outcome == GF_OUTCOME_SKIPPED) {
         gf_say_detail(job->input->path, "its outputs exist");
     } else if (record->outcome == GF_OUTCOME_WRITTEN) {
@@ -120,12 +114,6 @@ static void run_workers(Batch *batch, size_t count)
     free(threads);
 }
 
-static void list_not_started(const Batch *batch)
-{
-    for (size_t i = batch->next; i < batch->jobs->count; i++)
-        gf_say_error(batch->jobs->jobs[i].input->path, "not started");
-}
-
 static void summarise(const Batch *batch, double seconds)
 {
     char text[256];
@@ -164,8 +152,9 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
 {
     double start = gf_now();
     size_t workers = count_workers(options, jobs->count);
-    Batch batch = {.setup = {options, bank, devices, options->read, options->memory / workers, 0.0},
-                   .jobs = jobs};
+    /* 0 means no limit, which is not what is left of a small one. */
+    size_t memory = options->memory ? gf_max(options->memory / workers, 1) : 0;
+    Batch batch = {.setup = {options, bank, devices, options->read, memory, 0.0}, .jobs = jobs};
     batch.setup.read.max_memory = gf_max(batch.setup.read.max_memory / workers, 1);
     for (size_t i = 0; i < jobs->count; i++)
         batch.setup.total_weight += gf_job_weight(&jobs->jobs[i]);
@@ -179,7 +168,7 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
     run_workers(&batch, workers);
     gf_progress_end();
     if (batch.fatal)
-        list_not_started(&batch);
+        gf_record_not_started(jobs, batch.next);
     if (jobs->count > 1)
         summarise(&batch, gf_now() - start);
     for (size_t i = 0; i < batch.failed; i++)

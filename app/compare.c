@@ -27,7 +27,6 @@ static double difference(double a, double b)
 
 GfStatus gf_compare_formats(const GfFormat *a, const GfFormat *b)
 {
-    static const char *const names[] = {"8-bit", "16-bit", "float32", "float64"};
     if (a->width != b->width || a->height != b->height)
         return gf_fail(GF_EUSAGE, "the sizes differ: %zu x %zu and %zu x %zu", a->width, a->height,
                        b->width, b->height);
@@ -39,7 +38,7 @@ GfStatus gf_compare_formats(const GfFormat *a, const GfFormat *b)
         return gf_fail(GF_EUSAGE,
                        "the sample types differ: %s and %s (gpufilter --kernel identity --depth "
                        "makes one like the other)",
-                       names[a->sample], names[b->sample]);
+                       gf_sample_name(a->sample), gf_sample_name(b->sample));
     return GF_OK;
 }
 

@@ -68,6 +68,7 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
     GfFlowTimes times = {0};
     GfStatus status;
     GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
+    wishes.band_bytes = 0;
     GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
                           &comparison->in.format, &wishes));
     for (size_t i = 0; i < lane.plan->outputs; i++)
@@ -116,15 +117,7 @@ static GfStatus compare_filter(Comparison *comparison, size_t filter)
     GF_TRY(gf_compare_images(a, b, tolerance, &figures));
     print_figures(comparison, filter, &figures);
     comparison->beyond += figures.beyond > 0;
-    if (!options->diff_image)
-        return GF_OK;
-    GfImage picture;
-    GF_TRY(gf_compare_picture(a, b, figures.largest, &picture));
-    GfStatus status = gf_whole_write(options, options->diff_image, &picture);
-    gf_image_free(&picture);
-    if (status == GF_OK && figures.largest > 0)
-        gf_say_note(options->diff_image, "white is a difference of %g", figures.largest);
-    return status;
+    return gf_whole_write_difference(options, a, b, figures.largest);
 }
 
 /* Writes the first backend's pictures as a run without --compare would. */
@@ -133,17 +126,12 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader, co
     size_t filters = comparison->bank->count;
     const GfFormat **formats = NULL;
     GfOutlets outlets = {0};
-    GfMetadata kept = reader->metadata;
     GfStatus status;
-    if (comparison->options->strip) {
-        kept = gf_metadata_none();
-        kept.icc = reader->metadata.icc;
-    }
     GF_GO(gf_allocate(filters, sizeof *formats, &formats));
     for (size_t i = 0; i < filters; i++)
         formats[i] = &comparison->out[0][i].format;
-    GF_GO(gf_outlets_open(comparison->options, comparison->job, codec, formats, filters, 1, &kept,
-                          &outlets));
+    GF_GO(gf_outlets_open(comparison->options, comparison->job, codec, formats, filters, 1,
+                          &reader->metadata, &outlets));
     for (size_t i = 0; i < filters; i++) {
         GfBand band = gf_image_band(&comparison->out[0][i]);
         GF_GO(gf_outlets_rows(&outlets, 0, i, &band));
@@ -197,35 +185,39 @@ done:
     return status;
 }
 
-static void report_failure(const GfOptions *options, const GfJob *job, GfStatus status)
+/* Whether the next picture would fail too. */
+static bool report_failure(const GfOptions *options, const GfJob *job, GfStatus status)
 {
     GfRecord record = {.outcome = GF_OUTCOME_FAILED};
     gf_error_save(&record.error, status);
     gf_say_error(job->input->path, "%s", gf_message());
     if (options->json)
         gf_record_json(&record, job);
+    return gf_record_is_fatal(&record);
 }
 
 int gf_compare_devices(const GfOptions *options, const GfBank *bank, GfDevices *devices,
                        const GfJobs *jobs)
 {
     Comparison comparison = {.options = options, .bank = bank};
-    bool failed = false, lost = false;
+    bool failed = false, fatal = false;
+    size_t i;
     if (gf_devices_pair(devices, &comparison.backends[0], &comparison.backends[1]) != GF_OK) {
         gf_say_error(NULL, "%s", gf_message());
         return 2;
     }
-    for (size_t i = 0; i < jobs->count && !gf_stop_signal() && !lost; i++) {
+    for (i = 0; i < jobs->count && !gf_stop_signal() && !fatal; i++) {
         comparison.job = &jobs->jobs[i];
         GfStatus status = compare_job(&comparison);
         if (status == GF_OK || status == GF_STOPPED)
             continue;
-        report_failure(options, comparison.job, status);
+        fatal = report_failure(options, comparison.job, status);
         failed = true;
-        lost = status == GF_EDEVICE;
     }
-    if (lost)
+    if (fatal) {
+        gf_record_not_started(jobs, i);
         return 3;
+    }
     if (gf_stop_signal())
         return 128 + gf_stop_signal();
     return failed || comparison.beyond > 0;

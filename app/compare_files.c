@@ -7,6 +7,7 @@
 
 #include "app/compare.h"
 #include "app/figures.h"
+#include "app/job_checks.h"
 #include "app/message.h"
 #include "app/whole.h"
 
@@ -48,15 +49,7 @@ static GfStatus compare(const GfOptions *options, const GfImage *a, const GfImag
     GF_TRY(gf_compare_formats(&a->format, &b->format));
     GF_TRY(gf_compare_images(a, b, options->tolerance, figures));
     print_figures(options, figures);
-    if (!options->diff_image)
-        return GF_OK;
-    GfImage picture;
-    GF_TRY(gf_compare_picture(a, b, figures->largest, &picture));
-    GfStatus status = gf_whole_write(options, options->diff_image, &picture);
-    gf_image_free(&picture);
-    if (status == GF_OK && figures->largest > 0)
-        gf_say_note(options->diff_image, "white is a difference of %g", figures->largest);
-    return status;
+    return gf_whole_write_difference(options, a, b, figures->largest);
 }
 
 int gf_compare_files(const GfOptions *options)
@@ -64,8 +57,10 @@ int gf_compare_files(const GfOptions *options)
     GfImage a = {0}, b = {0};
     GfFigures figures = {0};
     int result = 2;
-    if (load(options, options->operands[0], &a) == GF_OK &&
-        load(options, options->operands[1], &b) == GF_OK) {
+    if (gf_diff_image_check(options, options->operands, options->operand_count) != GF_OK)
+        gf_say_error(NULL, "%s", gf_message());
+    else if (load(options, options->operands[0], &a) == GF_OK &&
+             load(options, options->operands[1], &b) == GF_OK) {
         if (compare(options, &a, &b, &figures) == GF_OK)
             result = figures.beyond > 0;
         else

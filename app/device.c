@@ -21,10 +21,8 @@ static const double cpu_multiply_adds = 4e9; /* a second and thread */
 static const double cpu_bytes = 2e9;         /* a second and thread */
 
 struct GfDevices {
-    GfDeviceWish wish;
-    int number;
-    const char *algorithm;
-    const GfOptions *options;
+    const GfOptions *options; /* borrowed */
+    GfDeviceWish wish;        /* --algorithm makes it GF_DEVICE_CUDA */
     pthread_mutex_t mutex;
     GfBackend *cpu, *cuda, *reference; /* opened so far */
     GfBackend *chosen;                 /* NULL: not decided */
@@ -51,7 +49,8 @@ static GfStatus open_reference(GfDevices *devices, GfBackend **backend)
 static GfStatus open_cuda(GfDevices *devices, GfBackend **backend)
 {
     if (!devices->cuda)
-        GF_TRY(gf_cuda_open(devices->number, devices->algorithm, &devices->cuda));
+        GF_TRY(gf_cuda_open(devices->options->device_number, devices->options->algorithm,
+                            &devices->cuda));
     *backend = devices->cuda;
     return GF_OK;
 }
@@ -64,8 +63,6 @@ GfStatus gf_devices_create(const GfOptions *options, GfDevices **out)
     GF_TRY(gf_allocate_zero(1, sizeof *devices, &devices));
     pthread_mutex_init(&devices->mutex, NULL);
     devices->options = options;
-    devices->number = options->device_number;
-    devices->algorithm = options->algorithm;
     devices->wish = options->algorithm ? GF_DEVICE_CUDA : options->device;
     if (devices->wish == GF_DEVICE_CPU)
         status = open_cpu(devices, &devices->chosen);
@@ -146,7 +143,9 @@ GfStatus gf_devices_fall_back(GfDevices *devices, const char *path, GfBackend *f
     bool possible = devices->wish == GF_DEVICE_AUTO && failed == devices->cuda;
     if (possible) {
         status = open_cpu(devices, backend);
-        if (failure.status == GF_EDEVICE)
+        /* What lies in the picture (its rows are too long, its plan is beyond the GPU) says nothing
+         * about the next one; all else would happen again. */
+        if (failure.status != GF_EDEVMEM && failure.status != GF_EUNSUPPORTED)
             devices->chosen = devices->cpu;
     }
     pthread_mutex_unlock(&devices->mutex);

@@ -18,8 +18,9 @@ GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfForma
                            double weight, GfBackend **backend);
 
 /* After `backend` failed with `status`: sets another one for the same picture, after a message with
- * `path`, or raises the failure again where the user asked for that device and no other. A lost
- * device (GF_EDEVICE) is not chosen any more. */
+ * `path`, or raises the failure again where the user asked for that device and no other. The failed
+ * one is not chosen any more, but for a failure that lies in the picture: GF_EDEVMEM,
+ * GF_EUNSUPPORTED. */
 GfStatus gf_devices_fall_back(GfDevices *devices, const char *path, GfBackend *failed,
                               GfStatus status, GfBackend **backend);
 

@@ -93,8 +93,6 @@ static GfStatus visit(Walk *state, const char *path, const char *folder, const c
     } else if (gf_codec_for_path(name) && (!S_ISLNK(about.st_mode) || stat(inside, &about) == 0) &&
                S_ISREG(about.st_mode)) {
         status = add_file(state->inputs, inside, folder, &about, &added);
-        if (status == GF_OK)
-            added->from_tree = true;
     }
 done:
     free(inside);
@@ -113,12 +111,10 @@ static GfStatus walk(Walk *state, const char *path, const char *folder)
         if (asprintf(&trouble, "this folder cannot be read: %s", strerror(errno)) < 0)
             return out_of_memory();
         status = add_file(state->inputs, path, folder, NULL, &added);
-        if (status == GF_OK) {
+        if (status == GF_OK)
             added->trouble = trouble;
-            added->from_tree = true;
-        } else {
+        else
             free(trouble);
-        }
         return status;
     }
     for (int i = 0; i < count; i++) {

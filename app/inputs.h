@@ -11,9 +11,8 @@ typedef struct GfInputFile {
     char *folder; /* folders between the directory that was given and the file: "", "a/b"; owned */
     char *
         trouble; /* why nothing can be read here (a folder that cannot be opened), or NULL; owned */
-    bool from_tree; /* found in a directory that was given */
-    bool regular;   /* a regular file: size, device and inode are known, it can be opened twice */
-    uint64_t size;  /* bytes */
+    bool regular;  /* a regular file: size, device and inode are known, it can be opened twice */
+    uint64_t size; /* bytes */
     dev_t device;
     ino_t inode;
 } GfInputFile;

@@ -1,5 +1,5 @@
 /* Both checks of paths sort first and then look at neighbours, so that a hundred thousand files are
- * no trouble. Paths are compared in normal form; files by device and inode, which sees through
+ * no trouble. Outputs are compared by their places, files by device and inode: both see through
  * links. */
 #include "app/job_checks.h"
 
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "app/naming.h"
+#include "app/place.h"
 #include "common/memory.h"
 #include "common/text.h"
 
@@ -40,20 +41,19 @@ GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool na
     }
     if (!options->depth_given || !job->codec || job->codec->samples & 1u << options->depth)
         return GF_OK;
-    static const char *const depths[] = {"8", "16", "f32", "f64"};
-    return gf_fail(GF_EUSAGE, "--depth %s: %s cannot hold that", depths[options->depth],
-                   job->codec->name);
+    return gf_fail(GF_EUSAGE, "--depth: %s cannot hold samples of type %s", job->codec->name,
+                   gf_sample_name(options->depth));
 }
 
-typedef struct NamedOutput {
-    char *normal;
+typedef struct PlacedOutput {
+    GfPlace place;
     const char *path;
     const GfJob *job;
-} NamedOutput;
+} PlacedOutput;
 
-static int by_path(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
-    return strcmp(((const NamedOutput *)a)->normal, ((const NamedOutput *)b)->normal);
+    return gf_place_order(&((const PlacedOutput *)a)->place, &((const PlacedOutput *)b)->place);
 }
 
 static size_t count_outputs(const GfJobs *jobs)
@@ -64,7 +64,7 @@ static size_t count_outputs(const GfJobs *jobs)
     return count;
 }
 
-static GfStatus same_output(const NamedOutput *one, const NamedOutput *other)
+static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other)
 {
     char path[SHOWN], a[SHOWN], b[SHOWN];
     gf_escape(one->path, path, sizeof path);
@@ -82,23 +82,23 @@ static GfStatus same_output(const NamedOutput *one, const NamedOutput *other)
 
 static GfStatus check_collisions(const GfJobs *jobs)
 {
-    NamedOutput *outputs = NULL;
+    PlacedOutput *outputs = NULL;
     size_t n = 0;
     GfStatus status;
     GF_GO(gf_allocate_zero(count_outputs(jobs) + 1, sizeof *outputs, &outputs));
     for (size_t i = 0; i < jobs->count; i++)
         for (size_t j = 0; j < jobs->jobs[i].outputs; j++) {
-            outputs[n] = (NamedOutput){.path = jobs->jobs[i].paths[j], .job = &jobs->jobs[i]};
-            GF_GO(gf_path_normal(outputs[n].path, &outputs[n].normal));
+            outputs[n] = (PlacedOutput){.path = jobs->jobs[i].paths[j], .job = &jobs->jobs[i]};
+            GF_GO(gf_place_find(outputs[n].path, &outputs[n].place));
             n++;
         }
-    qsort(outputs, n, sizeof *outputs, by_path);
+    qsort(outputs, n, sizeof *outputs, by_place);
     for (size_t i = 1; i < n; i++)
-        if (strcmp(outputs[i - 1].normal, outputs[i].normal) == 0)
+        if (by_place(&outputs[i - 1], &outputs[i]) == 0)
             GF_GO(same_output(&outputs[i - 1], &outputs[i]));
 done:
     for (size_t i = 0; i < n; i++)
-        free(outputs[i].normal);
+        free(outputs[i].place.name);
     free(outputs);
     return status;
 }
@@ -135,6 +135,21 @@ static GfStatus check_not_input(const GfOptions *options, const GfJob *job, cons
                    gf_escape((*found)->path, other, sizeof other));
 }
 
+/* Under --in-place: two of the sorted inputs that are one file. */
+static GfStatus check_twice(const GfInputFile *const *inputs, size_t count)
+{
+    char one[SHOWN], other[SHOWN];
+    for (size_t i = 1; i < count; i++)
+        if (by_inode(&inputs[i - 1], &inputs[i]) == 0) {
+            /* Named in the order of the call, whatever the sorting did. */
+            bool ordered = inputs[i - 1] < inputs[i];
+            return gf_fail(GF_EUSAGE, "%s: the same file as %s; --in-place takes a file once",
+                           gf_escape(inputs[ordered ? i : i - 1]->path, one, sizeof one),
+                           gf_escape(inputs[ordered ? i - 1 : i]->path, other, sizeof other));
+        }
+    return GF_OK;
+}
+
 static GfStatus check_inodes(const GfOptions *options, const GfJobs *jobs)
 {
     const GfInputFile **inputs = NULL;
@@ -145,6 +160,7 @@ static GfStatus check_inodes(const GfOptions *options, const GfJobs *jobs)
         if (jobs->inputs.files[i].regular)
             inputs[n++] = &jobs->inputs.files[i];
     qsort(inputs, n, sizeof *inputs, by_inode);
+    GF_GO(options->in_place ? check_twice(inputs, n) : GF_OK);
     for (size_t i = 0; i < jobs->count; i++)
         for (size_t j = 0; j < jobs->jobs[i].outputs; j++)
             GF_GO(check_not_input(options, &jobs->jobs[i], jobs->jobs[i].paths[j], inputs, n));
@@ -153,8 +169,29 @@ done:
     return status;
 }
 
+GfStatus gf_diff_image_check(const GfOptions *options, const char *const *others, size_t count)
+{
+    char shown[SHOWN], other[SHOWN];
+    for (size_t i = 0; options->diff_image && i < count; i++) {
+        bool same;
+        GF_TRY(gf_place_same(options->diff_image, others[i], &same));
+        if (same)
+            return gf_fail(GF_EUSAGE, "--diff-image %s: this is %s, which would be lost",
+                           gf_escape(options->diff_image, shown, sizeof shown),
+                           gf_escape(others[i], other, sizeof other));
+    }
+    return GF_OK;
+}
+
 GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs)
 {
+    GF_TRY(check_inodes(options, jobs));
     GF_TRY(check_collisions(jobs));
-    return check_inodes(options, jobs);
+    for (size_t i = 0; i < jobs->count; i++) {
+        const GfJob *job = &jobs->jobs[i];
+        const char *input = job->input->path;
+        GF_TRY(gf_diff_image_check(options, &input, 1));
+        GF_TRY(gf_diff_image_check(options, (const char *const *)job->paths, job->outputs));
+    }
+    return GF_OK;
 }

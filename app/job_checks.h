@@ -1,4 +1,4 @@
-/* What can be found wrong with the outputs of a run before it starts. Used by jobs.c only. */
+/* What can be found wrong with the outputs of a run before it starts. */
 #pragma once
 
 #include "app/jobs.h"
@@ -7,5 +7,9 @@
  * wrote the path, so that an extension that means nothing is a mistake. GF_EUSAGE. */
 GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool named);
 
-/* Whether all paths differ, and none is a file that is read. GF_EUSAGE. */
+/* Whether all outputs are different files and none is one that is read, but for its own input under
+ * --in-place. GF_EUSAGE; GF_EMEMORY. */
 GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs);
+
+/* Whether --diff-image, where given, would replace none of `others`. GF_EUSAGE; GF_EMEMORY. */
+GfStatus gf_diff_image_check(const GfOptions *options, const char *const *others, size_t count);

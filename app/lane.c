@@ -1,12 +1,10 @@
-/* Bands as high as the backend likes would give a small picture a single one, and then decoding,
- * computing and encoding could not overlap. So a picture gets at least a few bands, as long as
- * these are not so small that handing them over costs more than it gains. */
+/* The plan says how many rows there are of everything; here they get memory, the backend's own
+ * where its transfers want that, and begin at multiples of 64 bytes. */
 #include "app/lane.h"
 
 #include <stdlib.h>
 
-enum { SLOTS = 3, BANDS_A_PICTURE = 8, ROW_ALIGNMENT = 64 };
-static const size_t least_band_bytes = 64 << 10;
+enum { ROW_ALIGNMENT = 64 };
 
 static bool same_format(const GfFormat *a, const GfFormat *b)
 {
@@ -43,49 +41,25 @@ static size_t padded(size_t row_bytes)
     return (row_bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
 }
 
-/* Most output rows that one submit() gives. */
-static size_t most_rows(const GfLane *lane, const GfPipeline *pipeline)
-{
-    size_t most = 0, before = 0;
-    for (size_t i = 1; i <= lane->submits; i++) {
-        size_t ready = gf_pipeline_ready(pipeline, gf_lane_rows(lane, i));
-        most = gf_max(most, ready - before);
-        before = ready;
-    }
-    return most;
-}
-
 static GfStatus allocate_rows(GfLane *lane)
 {
     const GfPlan *plan = lane->plan;
     void *memory;
     lane->submits = (plan->in.height + plan->band_rows - 1) / plan->band_rows;
-    lane->slots = gf_min(lane->submits, SLOTS);
+    lane->slots = gf_min(lane->submits, GF_SLOTS);
     lane->ring = (GfRing){.rows = plan->ring_rows, .stride = padded(gf_row_bytes(&plan->in))};
     GF_TRY(allocate(lane, lane->ring.rows, lane->ring.stride, &memory));
     lane->ring.samples = memory;
     GF_TRY(gf_allocate_zero(lane->slots * plan->outputs, sizeof *lane->bands, &lane->bands));
     for (size_t i = 0; i < plan->outputs; i++) {
-        size_t rows = most_rows(lane, &plan->pipelines[i]);
+        const GfPipeline *pipeline = &plan->pipelines[i];
         for (size_t slot = 0; slot < lane->slots; slot++) {
             GfBand *band = gf_lane_band(lane, slot, i);
-            band->stride = padded(gf_row_bytes(&plan->pipelines[i].out));
-            GF_TRY(allocate(lane, rows, band->stride, &band->samples));
+            band->stride = padded(gf_row_bytes(&pipeline->out));
+            GF_TRY(allocate(lane, pipeline->most_rows, band->stride, &band->samples));
         }
     }
     return GF_OK;
-}
-
-static size_t choose_band_bytes(const GfBackend *backend, const GfFormat *in,
-                                const GfPlanOptions *wishes)
-{
-    size_t most = gf_plan_options_default(in->sample).band_bytes;
-    if (backend->band_bytes)
-        most = backend->band_bytes;
-    if (wishes->band_bytes)
-        most = gf_min(most, wishes->band_bytes);
-    size_t share = gf_row_bytes(in) * (in->height / BANDS_A_PICTURE + 1);
-    return gf_min(most, gf_max(share, least_band_bytes));
 }
 
 GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
@@ -96,7 +70,9 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
         return GF_OK;
     gf_lane_clear(lane);
     GfPlanOptions options = *wishes;
-    options.band_bytes = choose_band_bytes(backend, in, wishes);
+    options.band_bytes = backend->band_bytes;
+    if (wishes->band_bytes)
+        options.band_bytes = gf_min(options.band_bytes, wishes->band_bytes);
     options.whole = backend->whole;
     GfStatus status;
     lane->backend = backend;

@@ -18,10 +18,10 @@ typedef struct GfLane {
     GfPlanOptions wishes; /* what it was prepared for */
 } GfLane;
 
-/* Makes the lane ready for pictures of that format on `backend`. `wishes` are the plan's options;
- * the height of bands is chosen here, at most wishes->band_bytes (0: as the backend likes).
- * Whatever was prepared before is used again where it fits, else freed. Errors: those of
- * gf_plan_create() and of the backend; the lane is then empty. */
+/* Makes the lane ready for pictures of that format on `backend`. `wishes` are the plan's options,
+ * of which `whole` is taken from the backend, and band_bytes too, capped by wishes->band_bytes
+ * where that is not 0. Whatever was prepared before is used again where it fits, else freed.
+ * Errors: those of gf_plan_create() and of the backend; the lane is then empty. */
 GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
                          const GfPlanOptions *wishes);
 

@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/status.h"
 #include "common/text.h"
 
-enum { PATH_SHOWN = 4096, STATUS_LINE = 256 };
+enum { PATH_SHOWN = 4096, OUTPUT_SHOWN = 800, STATUS_LINE = 256 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool quiet, verbose;
@@ -89,4 +88,14 @@ void gf_status_line(const char *text)
     show_status_line(true);
     fflush(stderr);
     pthread_mutex_unlock(&mutex);
+}
+
+GfStatus gf_fail_output(GfStatus status, const char *path)
+{
+    char shown[OUTPUT_SHOWN]; /* leaves room for the reason */
+    if (status == GF_OK)
+        return GF_OK;
+    if (strcmp(path, "-") == 0)
+        return gf_fail_at(status, "standard output");
+    return gf_fail_at(status, gf_escape(path, shown, sizeof shown));
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "common/status.h"
+
 /* Before the first message. Quiet: errors only. Verbose: also details. */
 void gf_message_setup(bool quiet, bool verbose);
 
@@ -23,3 +25,7 @@ void gf_say_text(const char *text);
 /* Shows a line at the bottom of the terminal that the next message makes way for; "" removes it.
  * The caller has made sure that standard error is a terminal. */
 void gf_status_line(const char *text);
+
+/* Puts the name of an output ("-" is standard output), escaped, before this thread's message where
+ * `status` is a failure. Returns `status`. */
+GfStatus gf_fail_output(GfStatus status, const char *path);

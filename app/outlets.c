@@ -8,22 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/naming.h"
+#include "app/message.h"
 #include "common/memory.h"
-#include "common/text.h"
-
-enum { SHOWN = 800 };
-
-/* Puts the output's name before the message. */
-static GfStatus fail_at(const char *path, GfStatus status)
-{
-    char shown[SHOWN];
-    if (status == GF_OK)
-        return GF_OK;
-    if (strcmp(path, "-") == 0)
-        return gf_fail_at(status, "standard output");
-    return gf_fail_at(status, gf_escape(path, shown, sizeof shown));
-}
 
 static bool exists(const char *path)
 {
@@ -99,6 +85,8 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfCod
     *outlets = (GfOutlets){.job = job, .filters = filters};
     outlets->stacked = job->outputs == 1 && filters > 1;
     GfStatus status = GF_OK;
+    GfMetadata kept = options->strip ? gf_metadata_none() : *metadata;
+    kept.icc = metadata->icc;
     if (outlets->stacked) {
         GF_TRY(check_stack(formats, filters));
         if (!gf_mul(pictures, filters, &pictures))
@@ -106,8 +94,9 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfCod
     }
     GF_TRY(gf_allocate_zero(job->outputs + 1, sizeof *outlets->items, &outlets->items));
     for (size_t i = 0; status == GF_OK && i < job->outputs; i++)
-        status = fail_at(job->paths[i], open_outlet(&outlets->items[i], options, job->paths[i],
-                                                    codec, formats[i], pictures, metadata));
+        status = gf_fail_output(open_outlet(&outlets->items[i], options, job->paths[i], codec,
+                                            formats[i], pictures, &kept),
+                                job->paths[i]);
     if (status != GF_OK)
         gf_outlets_discard(outlets);
     return status;
@@ -121,14 +110,15 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
     GfOutlet *outlet = &outlets->items[item];
     if (!outlet->writer)
         return GF_OK;
-    return fail_at(outlets->job->paths[item], gf_writer_rows(outlet->writer, picture, band));
+    return gf_fail_output(gf_writer_rows(outlet->writer, picture, band), outlets->job->paths[item]);
 }
 
 GfStatus gf_outlets_finish(GfOutlets *outlets)
 {
     for (size_t i = 0; i < outlets->job->outputs; i++)
         if (outlets->items[i].writer)
-            GF_TRY(fail_at(outlets->job->paths[i], gf_writer_finish(outlets->items[i].writer)));
+            GF_TRY(
+                gf_fail_output(gf_writer_finish(outlets->items[i].writer), outlets->job->paths[i]));
     return GF_OK;
 }
 
@@ -140,7 +130,7 @@ GfStatus gf_outlets_commit(GfOutlets *outlets)
         gf_writer_close(outlet->writer);
         outlet->writer = NULL;
         if (outlet->output)
-            status = fail_at(outlets->job->paths[i], gf_output_commit(&outlet->output));
+            status = gf_fail_output(gf_output_commit(&outlet->output), outlets->job->paths[i]);
     }
     gf_outlets_discard(outlets);
     return status;

@@ -19,7 +19,8 @@ typedef struct GfOutlets {
 bool gf_outlets_exist(const GfJob *job);
 
 /* Makes missing folders and begins all files; formats[i] is the format of filter i, `pictures` how
- * many pictures the input has. Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
+ * many pictures the input has; `metadata` is the input's, of which --strip leaves the profile.
+ * Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
  * (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_EMEMORY. On failure
  * nothing is left but new folders. */
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfCodec *codec,

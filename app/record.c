@@ -12,8 +12,6 @@
 
 enum { PATH_SHOWN = 4 * 4096 + 8, METHODS_SHOWN = 512 };
 
-static const char *const sample_names[] = {"u8", "u16", "f32", "f64"};
-
 void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
 {
     const GfBackend *backend = lane->backend;
@@ -38,7 +36,7 @@ static void add_picture(json_t *line, const GfRecord *record)
     json_object_set_new(line, "width", json_integer((json_int_t)in->width));
     json_object_set_new(line, "height", json_integer((json_int_t)in->height));
     json_object_set_new(line, "channels", json_integer((json_int_t)in->channels));
-    json_object_set_new(line, "sample", json_string(sample_names[in->sample]));
+    json_object_set_new(line, "sample", json_string(gf_sample_name(in->sample)));
     json_object_set_new(line, "pictures", json_integer((json_int_t)record->pictures));
 }
 
@@ -117,7 +115,7 @@ void gf_record_stats(const GfRecord *record, const GfJob *job)
     double busy = times->compute > 0 ? times->compute : 1e-9;
     fprintf(stream, "%s: %zu x %zu, %zu channels, %s; %s\n",
             gf_escape(job->input->path, shown, sizeof shown), record->in.width, record->in.height,
-            record->in.channels, sample_names[record->in.sample], record->device);
+            record->in.channels, gf_sample_name(record->in.sample), record->device);
     fprintf(stream, "  decode    %9.4f s\n", times->read);
     fprintf(stream, "  filter    %9.4f s   %.4g multiply-adds, %.4g bytes: ", times->compute,
             record->multiply_adds, record->bytes);
@@ -132,6 +130,17 @@ void gf_record_stats(const GfRecord *record, const GfJob *job)
     if (fclose(stream) == 0)
         gf_say_text(text);
     free(text);
+}
+
+bool gf_record_is_fatal(const GfRecord *record)
+{
+    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE;
+}
+
+void gf_record_not_started(const GfJobs *jobs, size_t first)
+{
+    for (size_t i = first; i < jobs->count; i++)
+        gf_say_error(jobs->jobs[i].input->path, "not started");
 }
 
 void gf_record_free(GfRecord *record)

@@ -37,5 +37,12 @@ void gf_record_stats(const GfRecord *record, const GfJob *job);
 /* With --verbose: for each output the method of each of its steps. */
 void gf_record_detail(const GfRecord *record, const GfJob *job);
 
+/* Whether the record is of a failure that the next picture would meet too: a full disk, or a lost
+ * device that the user insists on. The run then ends with status 3. */
+bool gf_record_is_fatal(const GfRecord *record);
+
+/* Lists the jobs from `first` on as not started. */
+void gf_record_not_started(const GfJobs *jobs, size_t first);
+
 /* Frees what the record owns. */
 void gf_record_free(GfRecord *record);

@@ -55,13 +55,8 @@ static GfStatus open_outlets(Run *run, const GfCodec *codec)
     GF_TRY(gf_allocate(plan->outputs, sizeof *formats, &formats));
     for (size_t i = 0; i < plan->outputs; i++)
         formats[i] = &plan->pipelines[i].out;
-    GfMetadata kept = run->reader->metadata;
-    if (run->setup->options->strip) {
-        kept = gf_metadata_none();
-        kept.icc = run->reader->metadata.icc;
-    }
     GfStatus status = gf_outlets_open(run->setup->options, run->job, codec, formats, plan->outputs,
-                                      run->reader->pictures, &kept, &run->outlets);
+                                      run->reader->pictures, &run->reader->metadata, &run->outlets);
     free(formats);
     return status;
 }
@@ -111,7 +106,7 @@ static GfStatus find_remedy(Run *run, GfStatus status, GfBackend **backend, size
     gf_progress_add(-run->shown_part);
     run->shown_part = 0.0;
     run->record->times = (GfFlowTimes){0};
-    bool device = status >= GF_EDEVMEM || status == GF_EFILTER;
+    bool device = status >= GF_EDEVMEM; /* else it is the picture's or the output's */
     if (!device || (run->touched && !run->job->input->regular))
         return gf_error_raise(&failure);
     if (status == GF_EDEVMEM && (*shrinks)++ < MAX_SHRINKS) {

@@ -17,8 +17,9 @@ typedef struct GfSetup {
 /* How much work a picture is expected to be, against others: its file's size, at least 1. */
 double gf_job_weight(const GfJob *job);
 
-/* Does one job and fills `record`, which begins as zeros: outcome, error, times. Failures of a GPU
- * are met as BEHAVIOUR says: smaller bands, then the CPU. The lane is used again from picture to
+/* Does one job and fills `record`, which begins as zeros: outcome, error, times. Under
+ * --device auto a failure of the GPU is met with smaller bands where memory is short, then with the
+ * CPU. The lane is used again from picture to
  * picture; the caller clears it at last. Returns the record's failure, GF_STOPPED, or GF_OK (also
  * for a job that was skipped). */
 GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfRecord *record);

@@ -1,9 +1,8 @@
 /* Written through the same outputs and writers as everything else, in one band. */
 #include "app/whole.h"
 
-#include "common/text.h"
-
-enum { SHOWN = 800 };
+#include "app/compare.h"
+#include "app/message.h"
 
 GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *image)
 {
@@ -28,12 +27,11 @@ GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *
     return status;
 }
 
-GfStatus gf_whole_write(const GfOptions *options, const char *path, const GfImage *image)
+static GfStatus write_image(const GfOptions *options, const char *path, const GfImage *image)
 {
     GfOutput *output = NULL;
     GfWriter *writer = NULL;
     GfStatus status;
-    char shown[SHOWN];
     const GfCodec *codec = gf_codec_for_path(path);
     const GfMetadata metadata = gf_metadata_none();
     GfBand band = gf_image_band(image);
@@ -48,5 +46,20 @@ GfStatus gf_whole_write(const GfOptions *options, const char *path, const GfImag
 done:
     gf_writer_close(writer);
     gf_output_discard(&output);
-    return status == GF_OK ? GF_OK : gf_fail_at(status, gf_escape(path, shown, sizeof shown));
+    return gf_fail_output(status, path);
+}
+
+GfStatus gf_whole_write_difference(const GfOptions *options, const GfImage *a, const GfImage *b,
+                                   double largest)
+{
+    const char *path = options->diff_image;
+    GfImage picture;
+    if (!path)
+        return GF_OK;
+    GF_TRY(gf_compare_picture(a, b, largest, &picture));
+    GfStatus status = write_image(options, path, &picture);
+    gf_image_free(&picture);
+    if (status == GF_OK && largest > 0)
+        gf_say_note(path, "white is a difference of %g", largest);
+    return status;
 }

@@ -8,6 +8,8 @@
  * *image. */
 GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *image);
 
-/* Writes the image to `path`, whole or not at all; the format is the name's, PNG without one.
- * Messages name the path. */
-GfStatus gf_whole_write(const GfOptions *options, const char *path, const GfImage *image);
+/* Writes the picture of differences (gf_compare_picture()) to options->diff_image, where that is
+ * given, whole or not at all, and notes what its white stands for. The format is the name's, PNG
+ * without one. Messages name the path. */
+GfStatus gf_whole_write_difference(const GfOptions *options, const GfImage *a, const GfImage *b,
+                                   double largest);

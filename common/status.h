@@ -10,20 +10,22 @@
 /* Values in decades: what kind of thing went wrong decides what the program does next. */
 typedef enum GfStatus {
     GF_OK = 0,
-    GF_END = 1,       /* nothing more to read: not a failure, no message */
-    GF_STOPPED = 2,   /* the user asked to stop */
-    GF_EUSAGE = 10,   /* options, filter text or configuration: nothing was started */
-    GF_EFILTER = 11,  /* the filter cannot be applied to this picture's geometry */
-    GF_EINPUT = 20,   /* the file is damaged, or is no picture */
-    GF_ELIMIT = 21,   /* over a limit that the user set or that protects memory */
-    GF_EEXIST = 22,   /* the output exists, or is the input */
-    GF_EREAD = 30,    /* the system failed to read */
-    GF_EWRITE = 31,   /* the system failed to write (permission, a broken disk) */
-    GF_EFULL = 32,    /* no room left where an output goes: the next one would fail too */
-    GF_EMEMORY = 40,  /* host memory */
-    GF_EDEVMEM = 50,  /* device memory: smaller bands may help */
-    GF_EDEVICE = 51,  /* the device failed: nothing that its context still holds can be trusted */
-    GF_ENODEVICE = 52 /* no such device here */
+    GF_END = 1,      /* nothing more to read: not a failure, no message */
+    GF_STOPPED = 2,  /* the user asked to stop */
+    GF_EUSAGE = 10,  /* options, filter text or configuration: nothing was started */
+    GF_EFILTER = 11, /* the filter cannot be applied to this picture's geometry */
+    GF_EINPUT = 20,  /* the file is damaged, or is no picture */
+    GF_ELIMIT = 21,  /* over a limit that the user set or that protects memory */
+    GF_EEXIST = 22,  /* the output exists, or is the input */
+    GF_EREAD = 30,   /* the system failed to read */
+    GF_EWRITE = 31,  /* the system failed to write (permission, a broken disk) */
+    GF_EFULL = 32,   /* no room left where an output goes: the next one would fail too */
+    GF_EMEMORY = 40, /* host memory */
+    /* From here on: failures of a backend, which another one may not have. */
+    GF_EDEVMEM = 50,   /* memory of the device, or pinned for it: smaller bands may help */
+    GF_EDEVICE = 51,   /* the device failed: nothing that its context still holds can be trusted */
+    GF_ENODEVICE = 52, /* no such device here */
+    GF_EUNSUPPORTED = 53 /* the backend cannot run this plan; another one can */
 } GfStatus;
 
 enum { GF_MESSAGE_SIZE = 1024 };

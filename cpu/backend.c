@@ -42,21 +42,6 @@ static size_t align(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Rows that a run of `rows` output rows makes of step i's output, at most. */
-static size_t rows_between(const GfPipeline *pipeline, size_t i, size_t rows)
-{
-    for (size_t j = pipeline->count - 1; j > i; j--)
-        if (pipeline->steps[j].kind == GF_STEP_FILTER)
-            /* Mirrored borders may reach as far in again. */
-            rows += 2 * (pipeline->steps[j].linear.height - 1);
-    const GfStep *next = &pipeline->steps[i + 1];
-    bool all = next->border == GF_BORDER_WRAP && next->linear.height > 1;
-    for (size_t j = i + 1; j < pipeline->count; j++)
-        all |= pipeline->steps[j].border == GF_BORDER_WRAP && pipeline->steps[j].linear.height > 1;
-    size_t height = pipeline->steps[i].out_height;
-    return all ? height : gf_min(rows, height);
-}
-
 static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRowSet *rows)
 {
     size_t count = pipeline->count, lag = 0;
@@ -72,12 +57,13 @@ static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRow
     }
     chain->run_rows = gf_max(MOST_RUN_ROWS, 2 * lag);
     chain->bytes = align(chain->scratch);
-    for (size_t i = 0; i + 1 < count; i++) {
+    size_t needed = chain->run_rows;
+    for (size_t i = count - 1; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
-        size_t row = align(step->out_width * step->channels * gf_sample_size(step->out));
-        chain->between[i] = row;
+        needed = gf_step_most_rows(&pipeline->steps[i + 1], needed);
+        chain->between[i] = align(step->out_width * step->channels * gf_sample_size(step->out));
         chain->between_first[i] = chain->bytes;
-        chain->bytes += row * rows_between(pipeline, i, chain->run_rows);
+        chain->bytes += chain->between[i] * needed;
     }
     return GF_OK;
 }
@@ -93,17 +79,18 @@ typedef struct Job {
 } Job;
 
 /* Output rows [y0, y1) of step `index`, in the memory of the next step or in the output band. */
-static void run_step(const Job *job, size_t index, size_t y0, size_t y1, unsigned char *memory,
-                     void *to, size_t stride)
+static void run_step(const Job *job, size_t index, ptrdiff_t y0, ptrdiff_t y1,
+                     unsigned char *memory, void *to, size_t stride)
 {
     const GfStep *step = &job->pipeline->steps[index];
     GfStepInput input = {job->session->ring.samples, job->session->ring.stride,
-                         job->session->ring.rows, 0};
+                         job->session->ring.rows, 0, false};
     if (index > 0) {
-        size_t begin, end;
-        gf_step_rows(step, y0, y1, &begin, &end);
+        ptrdiff_t begin, end;
+        gf_step_window(step, y0, y1, &begin, &end);
         unsigned char *between = memory + job->chain->between_first[index - 1];
-        input = (GfStepInput){between, job->chain->between[index - 1], end - begin, begin};
+        input = (GfStepInput){between, job->chain->between[index - 1], (size_t)(end - begin), begin,
+                              true};
         run_step(job, index - 1, begin, end, memory, between, input.stride);
     }
     gf_step_runner_run(job->chain->runners[index], &input, y0, y1, to, stride, memory);
@@ -114,7 +101,8 @@ static void run_rows(void *context, size_t round, size_t worker)
     const Job *job = context;
     const GfBand *out = job->out;
     size_t first = round * job->rows, last = gf_min(first + job->rows, out->rows);
-    run_step(job, job->pipeline->count - 1, out->y0 + first, out->y0 + last,
+    ptrdiff_t y0 = (ptrdiff_t)out->y0;
+    run_step(job, job->pipeline->count - 1, y0 + (ptrdiff_t)first, y0 + (ptrdiff_t)last,
              job->session->memory[worker], (unsigned char *)out->samples + first * out->stride,
              out->stride);
 }

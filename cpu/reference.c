@@ -2,21 +2,31 @@
  * sample after the other. Nothing here is clever, so that the other backends can be measured
  * against it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "cpu/backend.h"
 
-typedef struct Picture {
+/* What a step reads: the input, or (samples are not NULL) what the step before it made. */
+typedef struct Source {
+    const GfRing *ring;
+    double *samples; /* height x width x channels */
     size_t width, height, channels;
-    double *samples;
-} Picture;
+    GfSample sample; /* of the ring */
+} Source;
 
 struct GfSession {
     const GfPlan *plan;
     const GfRing *ring;
     GfTimes times;
 };
+
+static double source_at(const Source *in, size_t x, size_t y, size_t c)
+{
+    size_t i = x * in->channels + c;
+    if (in->samples)
+        return in->samples[y * in->width * in->channels + i];
+    return gf_sample_at(gf_ring_row(in->ring, y), i, in->sample);
+}
 
 static void write_sample(void *row, size_t i, GfSample sample, double value)
 {
@@ -36,16 +46,16 @@ static void write_sample(void *row, size_t i, GfSample sample, double value)
     }
 }
 
-static double input_at(const GfStep *step, const Picture *in, ptrdiff_t x, ptrdiff_t y, size_t c)
+static double input_at(const GfStep *step, const Source *in, ptrdiff_t x, ptrdiff_t y, size_t c)
 {
     long long column = gf_border_index(x, (long long)in->width, step->border);
     long long row = gf_border_index(y, (long long)in->height, step->border);
     if (column < 0 || row < 0)
         return step->border_value;
-    return in->samples[((size_t)row * in->width + (size_t)column) * in->channels + c];
+    return source_at(in, (size_t)column, (size_t)row, c);
 }
 
-static double respond(const GfStep *step, const Picture *in, size_t f, size_t x, size_t y, size_t c)
+static double respond(const GfStep *step, const Source *in, size_t f, size_t x, size_t y, size_t c)
 {
     const GfLinear *linear = &step->linear;
     double sum = 0.0;
@@ -57,7 +67,7 @@ static double respond(const GfStep *step, const Picture *in, size_t f, size_t x,
     return linear->scale * sum + linear->offset;
 }
 
-static double combine(const GfStep *step, const Picture *in, size_t x, size_t y, size_t c)
+static double combine(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
 {
     double value = respond(step, in, 0, x, y, c), difference;
     const GfCombine *how = &step->combine;
@@ -96,7 +106,7 @@ static double combine(const GfStep *step, const Picture *in, size_t x, size_t y,
 }
 
 /* The value of a sample before gain: filtered, or its share in the arithmetic of opacity. */
-static double step_value(const GfStep *step, const Picture *in, size_t x, size_t y, size_t c)
+static double step_value(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
 {
     size_t last = step->channels - 1;
     if (step->kind == GF_STEP_FILTER) {
@@ -105,13 +115,12 @@ static double step_value(const GfStep *step, const Picture *in, size_t x, size_t
         return input_at(step, in, (ptrdiff_t)(x + step->linear.anchor_x) + step->origin_x,
                         (ptrdiff_t)(y + step->linear.anchor_y) + step->origin_y, c);
     }
-    const double *pixel = in->samples + (y * in->width + x) * in->channels;
-    double alpha = pixel[last] * step->alpha_gain;
+    double alpha = source_at(in, x, y, last) * step->alpha_gain;
     if (c == last)
         return alpha;
     if (step->kind == GF_STEP_PREMULTIPLY)
-        return pixel[c] * alpha / step->white;
-    return alpha > 0.0 ? pixel[c] * step->white / alpha : 0.0;
+        return source_at(in, x, y, c) * alpha / step->white;
+    return alpha > 0.0 ? source_at(in, x, y, c) * step->white / alpha : 0.0;
 }
 
 static double finish(const GfStep *step, size_t c, double value)
@@ -124,40 +133,41 @@ static double finish(const GfStep *step, size_t c, double value)
     return value * step->gain + (colour ? step->mid : 0.0);
 }
 
-static GfStatus run_step(const GfStep *step, Picture *picture)
+/* The value of a sample of the step's output, not yet rounded. */
+static double output_at(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
 {
-    Picture out = {step->out_width, step->out_height, step->channels, NULL};
+    return finish(step, c, step_value(step, in, x, y, c));
+}
+
+/* Makes the step's whole output the source of the next step. */
+static GfStatus run_step(const GfStep *step, Source *in)
+{
+    Source out = {.width = step->out_width, .height = step->out_height, .channels = step->channels};
     size_t row = out.width * out.channels;
     GF_TRY(gf_allocate(out.height, row * sizeof *out.samples, &out.samples));
     for (size_t y = 0; y < out.height; y++)
-        for (size_t i = 0; i < row; i++) {
-            size_t x = i / out.channels, c = i % out.channels;
-            out.samples[y * row + i] = finish(step, c, step_value(step, picture, x, y, c));
-        }
-    free(picture->samples);
-    *picture = out;
+        for (size_t i = 0; i < row; i++)
+            out.samples[y * row + i] = output_at(step, in, i / out.channels, y, i % out.channels);
+    free(in->samples);
+    *in = out;
     return GF_OK;
 }
 
-static GfStatus run_pipeline(const GfPipeline *pipeline, const GfFormat *in, const GfRing *ring,
+static GfStatus run_pipeline(const GfPipeline *pipeline, const GfFormat *format, const GfRing *ring,
                              const GfBand *out)
 {
-    Picture picture = {in->width, in->height, in->channels, NULL};
-    size_t row = gf_row_samples(in);
+    Source in = {ring, NULL, format->width, format->height, format->channels, format->sample};
+    const GfStep *last = &pipeline->steps[pipeline->count - 1];
+    size_t channels = pipeline->out.channels;
     GfStatus status = GF_OK;
-    GF_GO(gf_allocate(in->height, row * sizeof(double), &picture.samples));
-    for (size_t y = 0; y < in->height; y++)
-        for (size_t i = 0; i < row; i++)
-            picture.samples[y * row + i] = gf_sample_at(gf_ring_row(ring, y), i, in->sample);
-    for (size_t i = 0; i < pipeline->count; i++)
-        GF_GO(run_step(&pipeline->steps[i], &picture));
-    row = gf_row_samples(&pipeline->out);
+    for (size_t i = 0; i + 1 < pipeline->count; i++)
+        GF_GO(run_step(&pipeline->steps[i], &in));
     for (size_t y = 0; y < out->rows; y++)
-        for (size_t i = 0; i < row; i++)
+        for (size_t i = 0; i < gf_row_samples(&pipeline->out); i++)
             write_sample((unsigned char *)out->samples + y * out->stride, i, pipeline->out.sample,
-                         picture.samples[(out->y0 + y) * row + i]);
+                         output_at(last, &in, i / channels, out->y0 + y, i % channels));
 done:
-    free(picture.samples);
+    free(in.samples);
     return status;
 }
 
@@ -165,7 +175,9 @@ done:
 
 static GfStatus supports(GfBackend *backend, const GfPlan *plan)
 {
-    (void)backend, (void)plan;
+    (void)backend;
+    if (plan->ring_rows < plan->in.height)
+        return gf_fail(GF_EUNSUPPORTED, "the reference needs all rows of the picture at once");
     return GF_OK;
 }
 

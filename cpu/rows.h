@@ -22,8 +22,8 @@ typedef struct GfRowFunctions {
     void (*premultiply)(void *row, size_t channels, double white, size_t pixels);
     void (*unpremultiply)(void *row, size_t channels, double white, double alpha_gain,
                           size_t pixels);
-    /* to[i * stride] = from[i * stride] */
-    void (*copy_channel)(void *to, const void *from, size_t stride, size_t pixels);
+    /* to[i * stride] = factor * from[i * stride] */
+    void (*copy_channel)(void *to, const void *from, double factor, size_t stride, size_t pixels);
     /* samples[i] = row[i], rounded half to even and saturated where the sample is an integer */
     void (*store)(void *samples, GfSample sample, const void *row, size_t n);
 } GfRowFunctions;

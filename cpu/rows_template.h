@@ -175,10 +175,11 @@ static void NAME(unpremultiply)(void *to, size_t channels, double white, double 
     }
 }
 
-static void NAME(copy_channel)(void *to, const void *from, size_t stride, size_t pixels)
+static void NAME(copy_channel)(void *to, const void *from, double factor, size_t stride,
+                               size_t pixels)
 {
     for (size_t i = 0; i < pixels; i++)
-        ((REAL *)to)[i * stride] = ((const REAL *)from)[i * stride];
+        ((REAL *)to)[i * stride] = (REAL)factor * ((const REAL *)from)[i * stride];
 }
 
 /* Rounds half to even (the rounding mode of every thread here) and saturates; NaN gives 0. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, FLAT_TAPS = 49 };
+enum { ALIGNMENT = 64 };
 
 /* Taps that are not zero, in groups that are summed up by themselves before they are added: a
  * rounding error then grows with the number of groups plus their length (filters/precision.c counts
@@ -54,6 +54,7 @@ static GfStatus list_taps(TapList *list, const double *matrix, size_t width, siz
                           bool wide)
 {
     size_t taps = width * height;
+    bool by_rows = taps > GF_FLAT_TAPS && width > 1;
     GF_TRY(gf_allocate(taps, wide ? sizeof(double) : sizeof(float), &list->taps));
     GF_TRY(gf_allocate(taps, sizeof *list->y, &list->y));
     GF_TRY(gf_allocate(taps, sizeof *list->x, &list->x));
@@ -67,7 +68,7 @@ static GfStatus list_taps(TapList *list, const double *matrix, size_t width, siz
             list->y[list->count] = y;
             list->x[list->count++] = x;
         }
-        if (list->count > before && (list->groups == 0 || taps > FLAT_TAPS))
+        if (list->count > before && (list->groups == 0 || by_rows))
             list->group[list->groups++] = before;
     }
     list->group[list->groups] = list->count;
@@ -175,14 +176,10 @@ static Scratch divide(const GfStepRunner *runner, void *memory)
     return scratch;
 }
 
-static unsigned char *window_row(const GfStepRunner *runner, const Scratch *scratch, size_t y)
+/* Row r of the window, which counts from the first row that the first output row meets. */
+static unsigned char *window_row(const GfStepRunner *runner, const Scratch *scratch, size_t r)
 {
-    return scratch->window + y % runner->height * runner->padded_bytes;
-}
-
-static const unsigned char *input_row(const GfStepInput *input, size_t y)
-{
-    return input->samples + (y - input->first) % input->rows * input->stride;
+    return scratch->window + r % runner->height * runner->padded_bytes;
 }
 
 /* Lays out `row` (at virtual columns origin_x ...) with the border at both ends. */
@@ -209,18 +206,20 @@ static void load_padded(const GfStepRunner *runner, const unsigned char *row, un
     }
 }
 
-/* Brings the row for output row y and tap row k into the window. */
+/* Brings input row y (beyond the picture: what the border says) to row r of the window. */
 static void load_window_row(const GfStepRunner *runner, const GfStepInput *input,
-                            const Scratch *scratch, size_t y)
+                            const Scratch *scratch, ptrdiff_t y, size_t r)
 {
     const GfStep *step = runner->step;
-    unsigned char *to = window_row(runner, scratch, y);
-    long long row =
-        gf_border_index((long long)y + step->origin_y, (long long)step->in_height, step->border);
-    if (row < 0)
+    unsigned char *to = window_row(runner, scratch, r);
+    bool neighbours = input->window && step->border == GF_BORDER_WRAP;
+    long long row = neighbours ? y : gf_border_index(y, (long long)step->in_height, step->border);
+    if (row < 0 && !neighbours) {
         runner->functions->fill(to, step->border_value, runner->padded);
-    else
-        load_padded(runner, input_row(input, (size_t)row), to);
+        return;
+    }
+    size_t place = (size_t)(row - input->first) % input->rows;
+    load_padded(runner, input->samples + place * input->stride, to);
 }
 
 static void sum_list(const GfStepRunner *runner, const TapList *list, const Scratch *scratch,
@@ -236,15 +235,15 @@ static void sum_list(const GfStepRunner *runner, const TapList *list, const Scra
     }
 }
 
-/* The response of kernel f in output row y. */
-static void respond(const GfStepRunner *runner, const Scratch *scratch, size_t f, size_t y)
+/* The response of kernel f in the output row that begins with row r of the window. */
+static void respond(const GfStepRunner *runner, const Scratch *scratch, size_t f, size_t r)
 {
     const GfStep *step = runner->step;
     size_t pixel = step->channels * runner->real;
     const TapList *list = &runner->lists[step->separable ? 2 * f : f];
     void *to = scratch->responses[f];
     for (size_t i = 0; i < list->count; i++)
-        scratch->sources[i] = window_row(runner, scratch, y + list->y[i]) + list->x[i] * pixel;
+        scratch->sources[i] = window_row(runner, scratch, r + list->y[i]) + list->x[i] * pixel;
     if (!step->separable) {
         sum_list(runner, list, scratch, to, runner->row);
     } else {
@@ -257,11 +256,11 @@ static void respond(const GfStepRunner *runner, const Scratch *scratch, size_t f
         runner->functions->affine(to, step->linear.scale, step->linear.offset, runner->row);
 }
 
-static void filter_row(const GfStepRunner *runner, const Scratch *scratch, size_t y)
+static void filter_row(const GfStepRunner *runner, const Scratch *scratch, size_t r)
 {
     const GfStep *step = runner->step;
     for (size_t f = 0; f < step->linear.filters; f++)
-        respond(runner, scratch, f, y);
+        respond(runner, scratch, f, r);
     if (step->combine.op) {
         GfCombine combine = step->combine;
         combine.threshold *= step->white / 255.0;
@@ -269,19 +268,19 @@ static void filter_row(const GfStepRunner *runner, const Scratch *scratch, size_
     }
     if (step->keep_alpha) {
         size_t last = step->channels - 1;
-        const unsigned char *source = window_row(runner, scratch, y + step->linear.anchor_y);
+        const unsigned char *source = window_row(runner, scratch, r + step->linear.anchor_y);
         source += (step->linear.anchor_x * step->channels + last) * runner->real;
         runner->functions->copy_channel((unsigned char *)scratch->responses[0] +
                                             last * runner->real,
-                                        source, step->channels, step->out_width);
+                                        source, 1.0, step->channels, step->out_width);
     }
 }
 
-static void pixel_row(const GfStepRunner *runner, const Scratch *scratch, size_t y)
+static void pixel_row(const GfStepRunner *runner, const Scratch *scratch, size_t r)
 {
     const GfStep *step = runner->step;
     void *row = scratch->responses[0];
-    memcpy(row, window_row(runner, scratch, y), runner->row * runner->real);
+    memcpy(row, window_row(runner, scratch, r), runner->row * runner->real);
     if (step->kind == GF_STEP_PREMULTIPLY)
         runner->functions->premultiply(row, step->channels, step->white, step->out_width);
     else
@@ -298,7 +297,7 @@ static void finish_row(const GfStepRunner *runner, const Scratch *scratch)
     size_t alpha = (step->channels - 1) * runner->real;
     bool spare = step->post_channels < step->channels && (step->posts > 0 || step->mid != 0.0);
     if (spare)
-        functions->copy_channel((unsigned char *)scratch->saved + alpha, row + alpha,
+        functions->copy_channel((unsigned char *)scratch->saved + alpha, row + alpha, 1.0,
                                 step->channels, step->out_width);
     for (size_t i = 0; i < step->posts; i++) {
         if (step->post[i].op == GF_POINTWISE_ABS)
@@ -308,29 +307,27 @@ static void finish_row(const GfStepRunner *runner, const Scratch *scratch)
     }
     if (step->gain != 1.0 || step->mid != 0.0)
         functions->affine(row, step->gain, step->mid, runner->row);
-    if (!spare)
-        return;
-    if (step->gain != 1.0)
-        functions->affine(scratch->saved, step->gain, 0.0, runner->row);
-    functions->copy_channel(row + alpha, (unsigned char *)scratch->saved + alpha, step->channels,
-                            step->out_width);
+    if (spare)
+        functions->copy_channel(row + alpha, (unsigned char *)scratch->saved + alpha, step->gain,
+                                step->channels, step->out_width);
 }
 
-void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input, size_t y0, size_t y1,
-                        void *to, size_t stride, void *memory)
+void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input, ptrdiff_t y0,
+                        ptrdiff_t y1, void *to, size_t stride, void *memory)
 {
     const GfStep *step = runner->step;
     Scratch scratch = divide(runner, memory);
-    for (size_t y = y0; y + 1 < y0 + runner->height; y++)
-        load_window_row(runner, input, &scratch, y);
-    for (size_t y = y0; y < y1; y++) {
-        load_window_row(runner, input, &scratch, y + runner->height - 1);
+    ptrdiff_t top = y0 + step->origin_y;
+    size_t rows = (size_t)(y1 - y0), loaded = 0;
+    for (size_t r = 0; r < rows; r++) {
+        for (; loaded < r + runner->height; loaded++)
+            load_window_row(runner, input, &scratch, top + (ptrdiff_t)loaded, loaded);
         if (step->kind == GF_STEP_FILTER)
-            filter_row(runner, &scratch, y);
+            filter_row(runner, &scratch, r);
         else
-            pixel_row(runner, &scratch, y);
+            pixel_row(runner, &scratch, r);
         finish_row(runner, &scratch);
-        runner->functions->store((unsigned char *)to + (y - y0) * stride, step->out,
-                                 scratch.responses[0], runner->row);
+        runner->functions->store((unsigned char *)to + r * stride, step->out, scratch.responses[0],
+                                 runner->row);
     }
 }

@@ -46,7 +46,7 @@ struct GfBackend {
     bool whole;        /* for GfPlanOptions */
     void *state;
 
-    /* GF_OK, or why not (GF_EFILTER). */
+    /* GF_OK, or why not (GF_EUNSUPPORTED). */
     GfStatus (*supports)(GfBackend *backend, const GfPlan *plan);
 
     /* Host memory from which transfers are fast. NULL members: use gf_allocate() and free(). */

@@ -15,7 +15,7 @@
 
 /* ---- building blocks ---- */
 
-/* Radius of a gaussian's support when no size is given: SciPy's truncation at 4 sigma. */
+/* Taps a side of a gaussian: as given, or (0) up to SciPy's truncation at 4 sigma. */
 static size_t gaussian_size(double sigma, double size)
 {
     return size > 0 ? (size_t)size : 2 * (size_t)(4.0 * sigma + 0.5) + 1;
@@ -117,6 +117,9 @@ static GfStatus gaussian(const double *values, GfFilter *filter)
     double sigma_y = values[2] > 0 ? values[2] : values[0];
     size_t width = gaussian_size(sigma_x, values[3]), height = gaussian_size(sigma_y, values[3]);
     GfLinear *linear;
+    if (fmin(sigma_x, sigma_y) < 0.01)
+        return gf_fail(GF_EUSAGE,
+                       "gaussian: sigma_x and sigma_y are at least 0.01, or 0 for sigma");
     GF_TRY(gf_filter_add_factors(filter, 1, width, height, &linear));
     gaussian_taps(linear->rows, width, sigma_x);
     gaussian_taps(linear->columns, height, sigma_y);
@@ -257,8 +260,8 @@ const GfNamedFilter gf_catalog[] = {
      "x + amount (x - gaussian x) where |x - gaussian x| >= threshold, else x",
      {{"sigma", "of the gaussian, in pixels", NULL, 0.01, 250, 1, false, false},
       {"amount", "strength", NULL, 0, 100, 1, false, false},
-      {"threshold", "smallest difference that counts, in steps of an 8-bit picture", NULL, 0, 255,
-       0, false, false},
+      {"threshold", "smallest difference that counts, on a scale of 0 to 255 (floats: as they are)",
+       NULL, 0, 255, 0, false, false},
       SIZE_PARAMETER},
      unsharp},
     {"emboss",

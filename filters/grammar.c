@@ -4,7 +4,6 @@
 #include "filters/grammar.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,11 +157,20 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     linear->scale = 1.0 / scale;
     linear->offset = offset;
     size_t count = side[0] * side[1];
-    for (size_t i = 0; i < count; i++)
-        if (!read_number(&text, &linear->weights[i]))
-            return gf_fail(GF_EUSAGE, "the %zux%zu kernel has %zu numbers instead of %zu", side[0],
-                           side[1], i, count);
     char shown[SHOWN];
+    for (size_t i = 0; i < count; i++) {
+        if (read_number(&text, &linear->weights[i]))
+            continue;
+        text += strspn(text, " \t\r\n");
+        if (*text)
+            return gf_fail(GF_EUSAGE, "the %zux%zu kernel: \"%s\" is not a number", side[0],
+                           side[1], gf_escape(text, shown, sizeof shown));
+        return gf_fail(
+            GF_EUSAGE,
+            "the %zux%zu kernel has %zu numbers instead of %zu (separate them by spaces: "
+            "a comma begins the next filter)",
+            side[0], side[1], i, count);
+    }
     text += strspn(text, " \t\r\n");
     if (*text)
         return gf_fail(GF_EUSAGE, "the %zux%zu kernel has more than %zu numbers: \"%s\" is left",
@@ -240,6 +248,7 @@ GfStatus gf_filter_parse(const char *text, GfFilter **out)
         GF_GO(add_item(item, filter));
         item = comma;
     }
+    GF_GO(gf_filter_check(filter));
     *out = filter;
     filter = NULL;
 done:

@@ -5,9 +5,9 @@
 
 /* Reads a chain of filters separated by commas; each is one of
  *
- *   NAME[:PARAMETER=VALUE]...       a filter of the catalogue; a choice's word may stand alone
- * (sobel:x) WxH[/SCALE][+OFFSET]: W1 W2 ... a kernel of W columns and H rows, row by row PATH a
- * kernel file, known by a "/" or "." in it (kernel_file.h)
+ *   NAME[:PARAMETER=VALUE]...         a filter of the catalogue; a choice's word may stand alone (sobel:x)
+ *   WxH[/SCALE][+OFFSET]: W1 W2 ...   a kernel of W columns and H rows, row by row
+ *   PATH                              a kernel file, known by a "/" or "." in it (kernel_file.h)
  *
  * Errors: GF_EUSAGE with the reason and, for unknown names, the nearest known one. On success the
  * caller owns *filter. */

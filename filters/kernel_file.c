@@ -3,17 +3,17 @@
  * only when the rows below it are counted. */
 #include "filters/kernel_file.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/memory.h"
 #include "common/text.h"
 
-enum { MAX_FILE_BYTES = 64 << 20, SHOWN = 160 };
+enum { MAX_FILE_BYTES = 16 << 20, SHOWN = 160 };
 
 typedef struct Table {
     double *values; /* all numbers, row after row */
@@ -74,28 +74,47 @@ static GfStatus read_line(Table *table, const char *text, size_t line)
     }
 }
 
-static GfStatus read_table(FILE *file, Table *table)
+/* Reads the whole file into *text, ended by NUL: no more of it than a kernel can need. */
+static GfStatus read_text(const char *path, char **text, size_t *size)
 {
-    char *line = NULL;
-    size_t capacity = 0, number = 0, bytes = 0;
+    struct stat about;
+    FILE *file = fopen(path, "re");
+    *text = NULL;
+    if (!file)
+        return gf_fail(GF_EUSAGE, "%s", strerror(errno));
     GfStatus status = GF_OK;
-    for (;;) {
-        errno = 0;
-        ssize_t length = getline(&line, &capacity, file);
-        if (length < 0)
-            break;
-        bytes += (size_t)length;
-        if (strlen(line) != (size_t)length)
-            GF_GO(gf_fail(GF_EUSAGE, "line %zu: a NUL byte: this is no text file", number + 1));
-        if (bytes > MAX_FILE_BYTES)
-            GF_GO(gf_fail(GF_EUSAGE, "the file is larger than 64 MiB: no kernel is"));
-        GF_GO(read_line(table, line, ++number));
-    }
+    if (fstat(fileno(file), &about) != 0 || !(S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode)))
+        GF_GO(gf_fail(GF_EUSAGE, "it is neither a file nor a pipe"));
+    GF_GO(gf_allocate(MAX_FILE_BYTES + 1, 1, text));
+    *size = fread(*text, 1, MAX_FILE_BYTES + 1, file);
     if (ferror(file))
-        status = gf_fail(GF_EREAD, "%s", strerror(errno));
+        GF_GO(gf_fail(GF_EUSAGE, "%s", strerror(errno)));
+    if (*size > MAX_FILE_BYTES)
+        GF_GO(gf_fail(GF_EUSAGE, "the file is larger than 16 MiB: no kernel is"));
+    (*text)[*size] = '\0';
 done:
-    free(line);
+    fclose(file);
     return status;
+}
+
+static GfStatus read_table(char *text, size_t size, Table *table)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    const char *end = text + size;
+    size_t number = 0;
+    if (strncmp(text, byte_order_mark, 3) == 0)
+        text += 3;
+    while (text < end) {
+        char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t length = newline ? (size_t)(newline - text) : (size_t)(end - text);
+        text[length] = '\0';
+        number++;
+        if (strlen(text) != length)
+            return gf_fail(GF_EUSAGE, "line %zu: a NUL byte: this is no text file", number);
+        GF_TRY(read_line(table, text, number));
+        text += length + 1;
+    }
+    return GF_OK;
 }
 
 static size_t row_length(const Table *table, size_t row)
@@ -104,11 +123,11 @@ static size_t row_length(const Table *table, size_t row)
     return end - table->row_begin[row];
 }
 
-/* A first line "width height [scale [offset]]" that describes the rows below it. */
+/* A first line "width height" or "width height scale offset" that describes the rows below it. */
 static bool has_header(const Table *table)
 {
     size_t length = row_length(table, 0);
-    return length >= 2 && length <= 4 && table->rows >= 2 &&
+    return (length == 2 || length == 4) && table->rows >= 2 &&
            table->values[0] == (double)row_length(table, 1) &&
            table->values[1] == (double)(table->rows - 1);
 }
@@ -127,30 +146,31 @@ static GfStatus make_kernel(const Table *table, GfFilter *filter)
     GF_TRY(gf_filter_add_kernel(filter, 1, width, table->rows - first, &linear));
     memcpy(linear->weights, table->values + table->row_begin[first],
            width * (table->rows - first) * sizeof *table->values);
-    size_t header = first ? row_length(table, 0) : 0;
-    if (header >= 3 && table->values[2] == 0.0)
+    if (!first || row_length(table, 0) == 2)
+        return GF_OK;
+    if (table->values[2] == 0.0)
         return gf_fail(GF_EUSAGE, "line %zu: the scale is 0", table->row_line[0]);
-    linear->scale = header >= 3 ? 1.0 / table->values[2] : 1.0;
-    linear->offset = header >= 4 ? table->values[3] : 0.0;
+    linear->scale = 1.0 / table->values[2];
+    linear->offset = table->values[3];
     return GF_OK;
 }
 
 GfStatus gf_kernel_file_read(const char *path, GfFilter *filter)
 {
-    char shown[SHOWN];
+    char shown[SHOWN], *text;
+    size_t size = 0;
     Table table = {0};
-    FILE *file = fopen(path, "re");
-    GfStatus status = file ? read_table(file, &table) : gf_fail(GF_EUSAGE, "%s", strerror(errno));
+    GfStatus status = read_text(path, &text, &size);
+    if (status == GF_OK)
+        status = read_table(text, size, &table);
     if (status == GF_OK)
         status = make_kernel(&table, filter);
-    if (file)
-        fclose(file);
+    free(text);
     free(table.values);
     free(table.row_begin);
     free(table.row_line);
     if (status == GF_OK)
         return GF_OK;
     gf_fail_at(status, gf_escape(path, shown, sizeof shown));
-    gf_fail_at(status, "kernel file");
-    return status == GF_EMEMORY ? status : GF_EUSAGE;
+    return gf_fail_at(status, "kernel file");
 }

@@ -10,7 +10,9 @@
 #include "filters/precision.h"
 #include "filters/rank.h"
 
-enum { BANDS_AHEAD = 4, LEAST_BAND_ROWS = 16, OUTPUT_BANDS = 3 };
+/* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
+ * as handing a band over costs less than that gains. */
+enum { BANDS_AHEAD = 4, LEAST_BAND_ROWS = 16, BANDS_A_PICTURE = 8, LEAST_BAND_BYTES = 64 << 10 };
 
 GfPlanOptions gf_plan_options_default(GfSample sample)
 {
@@ -129,7 +131,7 @@ static GfStatus add_stage(GfPipeline *pipeline, const GfStage *stage, bool flipp
 
 typedef struct Meaning {
     bool is_signed;  /* the response swings about zero */
-    bool derivative; /* some kernel's sum is not positive, or an offset moves the response */
+    bool derivative; /* some kernel's sum is zero, or an offset moves the response */
     bool spreads;    /* some kernel is larger than 1 x 1 */
     double sum;      /* product of the kernels' sums: what a flat picture is multiplied by */
 } Meaning;
@@ -154,8 +156,8 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         const GfLinear *linear = &step->linear;
         double absolute, sum = kernel_sum(linear, 0, &absolute);
         bool zero = fabs(sum) <= 1e-9 * absolute;
-        meaning.is_signed |= zero && linear->offset == 0.0;
-        meaning.derivative |= sum * linear->scale <= 0.0 || zero || linear->offset != 0.0;
+        meaning.is_signed = (meaning.is_signed || zero) && linear->offset == 0.0;
+        meaning.derivative |= zero || linear->offset != 0.0;
         meaning.spreads |= linear->width * linear->height > 1;
         meaning.sum *= sum * linear->scale;
         if (step->combine.op == GF_COMBINE_L2 || step->combine.op == GF_COMBINE_L1)
@@ -207,8 +209,8 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
         step->keep_alpha = filters && own_alpha && pipeline->alpha == GF_ALPHA_COPY;
         step->border = plan->options.border;
         step->border_value = plan->options.border_value;
-        step->white = gf_sample_max(plan->in.sample);
-        bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum > 0.0;
+        step->white = gf_sample_is_float(plan->in.sample) ? 255.0 : gf_sample_max(plan->in.sample);
+        bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum != 0.0;
         step->alpha_gain = divides ? 1.0 / meaning->sum : 1.0;
     }
     pipeline->out = plan->in;
@@ -305,6 +307,31 @@ void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_
     *end = last >= height ? step->in_height : (size_t)last + 1;
 }
 
+size_t gf_step_most_rows(const GfStep *step, size_t rows)
+{
+    if (step->kind != GF_STEP_FILTER)
+        return rows;
+    if (step->border == GF_BORDER_WRAP)
+        return rows + step->linear.height - 1;
+    /* Mirrored rows may be as far inside as the kernel reaches outside. */
+    return gf_min(rows + 2 * (step->linear.height - 1), step->in_height);
+}
+
+void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *begin,
+                    ptrdiff_t *end)
+{
+    size_t first, last;
+    if (step->border == GF_BORDER_WRAP) {
+        ptrdiff_t taps = step->kind == GF_STEP_FILTER ? (ptrdiff_t)step->linear.height : 1;
+        *begin = y0 + step->origin_y;
+        *end = y1 + step->origin_y + taps - 1;
+        return;
+    }
+    gf_step_rows(step, (size_t)y0, (size_t)y1, &first, &last);
+    *begin = (ptrdiff_t)first;
+    *end = (ptrdiff_t)last;
+}
+
 void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *begin, size_t *end)
 {
     for (size_t i = pipeline->count; i-- > 0;) {
@@ -338,24 +365,39 @@ static size_t pipeline_span(const GfPipeline *pipeline)
     return span;
 }
 
-/* Bytes of a ring for bands of `band` rows, and of the output bands beside it. */
-static size_t bytes_in_flight(const GfPlan *plan, size_t band, size_t ring)
+static size_t ring_rows(const GfPlan *plan, size_t span)
 {
-    size_t bytes = ring * gf_row_bytes(&plan->in);
-    for (size_t i = 0; i < plan->outputs; i++)
-        bytes += OUTPUT_BANDS * band * gf_row_bytes(&plan->pipelines[i].out);
-    return bytes;
-}
-
-static size_t ring_rows(const GfPlan *plan, size_t span, size_t band)
-{
+    size_t band = plan->band_rows;
     size_t rows = (span + band - 1) / band * band + BANDS_AHEAD * band;
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }
 
+/* Sets everything that follows from the height of the bands, and returns the bytes in flight. */
+static size_t set_bands(GfPlan *plan, size_t band, size_t span)
+{
+    plan->band_rows = band;
+    plan->ring_rows = ring_rows(plan, span);
+    size_t slots = gf_min((plan->in.height + band - 1) / band, GF_SLOTS);
+    size_t bytes = plan->ring_rows * gf_row_bytes(&plan->in);
+    for (size_t i = 0; i < plan->outputs; i++) {
+        GfPipeline *pipeline = &plan->pipelines[i];
+        pipeline->most_rows = gf_min(band + pipeline_span(pipeline), pipeline->out.height);
+        bytes += slots * pipeline->most_rows * gf_row_bytes(&pipeline->out);
+    }
+    return bytes;
+}
+
+static size_t wished_band(const GfPlan *plan, size_t span)
+{
+    size_t row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
+    size_t share = (height / BANDS_A_PICTURE + 1) * row_bytes;
+    size_t bytes = gf_min(plan->options.band_bytes, gf_max(share, LEAST_BAND_BYTES));
+    return gf_min(gf_max(gf_max(bytes / row_bytes, span / 2), LEAST_BAND_ROWS), height);
+}
+
 static GfStatus plan_rows(GfPlan *plan)
 {
-    size_t span = 0, row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
+    size_t span = 0, memory = plan->options.memory;
     plan->streams = !plan->options.whole;
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfPipeline *pipeline = &plan->pipelines[i];
@@ -364,14 +406,12 @@ static GfStatus plan_rows(GfPlan *plan)
             if (pipeline->steps[j].border == GF_BORDER_WRAP && pipeline->steps[j].linear.height > 1)
                 plan->streams = false;
     }
-    size_t band = gf_max(gf_max(plan->options.band_bytes / row_bytes, span / 2), LEAST_BAND_ROWS);
-    band = plan->options.whole ? height : gf_min(band, height);
-    size_t memory = plan->options.memory;
-    while (memory && band > 1 && bytes_in_flight(plan, band, ring_rows(plan, span, band)) > memory)
+    size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;
+    size_t bytes = set_bands(plan, band, span);
+    while (memory && plan->streams && band > 1 && bytes > memory) {
         band = (band + 1) / 2;
-    plan->band_rows = band;
-    plan->ring_rows = ring_rows(plan, span, band);
-    size_t bytes = bytes_in_flight(plan, band, plan->ring_rows);
+        bytes = set_bands(plan, band, span);
+    }
     if (memory && bytes > memory)
         return gf_fail(GF_ELIMIT, "the rows in flight need %zu KiB, the limit is %zu KiB",
                        bytes >> 10, memory >> 10);

@@ -6,6 +6,12 @@
 #include "filters/stage.h"
 #include "images/image.h"
 
+enum {
+    GF_SLOTS = 3, /* submits of one picture in flight: one decoded, one computed, one encoded */
+    GF_FLAT_TAPS =
+        49 /* kernels of more taps are summed row by row, then the rows' sums (precision.c) */
+};
+
 typedef enum GfRange {
     GF_RANGE_AUTO, /* clamp where the response is a picture, abs where it is a derivative */
     GF_RANGE_CLAMP,
@@ -14,8 +20,7 @@ typedef enum GfRange {
 } GfRange;
 
 typedef enum GfAlpha {
-    GF_ALPHA_AUTO,   /* premultiply where every kernel's sum is positive and something spreads, else
-                        copy */
+    GF_ALPHA_AUTO, /* premultiply where every kernel's sum is not zero and something spreads, else copy */
     GF_ALPHA_PREMUL, /* filter colour times opacity, and the opacity, then divide */
     GF_ALPHA_COPY,   /* the opacity of the input pixel */
     GF_ALPHA_FILTER  /* a channel like any other */
@@ -28,7 +33,7 @@ typedef struct GfPlanOptions {
     GfAlpha alpha;
     bool flip;         /* true convolution: kernels turned by 180 degrees */
     GfSample sample;   /* of the output */
-    size_t band_bytes; /* wished size of a band of input rows */
+    size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
 } GfPlanOptions;
@@ -46,14 +51,16 @@ typedef enum GfStepKind {
 
 /* One pass over the picture: stages that run together. For output sample (x, y, c):
  *
- *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * in(x + origin_x + kx, y + origin_y + ky,
- * c) + offset v = combine(r);   v = post[i](v) in order, for c < post_channels v = v * gain, and +
- * mid for c < post_channels
+ *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * in(x + origin_x + kx, y + origin_y + ky, c)
+ *          + offset
+ *   v = combine(r)
+ *   v = post[i](v) for each i in order, where c < post_channels
+ *   v = v * gain, and + mid where c < post_channels
  *
- * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha
- * is set the last channel is v = in(x + origin_x + anchor_x, y + origin_y + anchor_y, c) * gain
- * instead. Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide,
- * else GF_F32, not rounded. */
+ * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha is
+ * set, the last channel is v = in(x + origin_x + anchor_x, y + origin_y + anchor_y, c) * gain instead.
+ * Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide, else GF_F32,
+ * not rounded. */
 typedef struct GfStep {
     GfStepKind kind;
     size_t in_width, in_height, out_width, out_height, channels;
@@ -68,7 +75,7 @@ typedef struct GfStep {
     size_t posts;
     size_t post_channels;
     bool keep_alpha;
-    double white;      /* of the scale in which samples are at this step: 255, 65535 or 1 */
+    double white; /* of the scale of the samples: 255, 65535; 255 for floats, taken as they are */
     double alpha_gain; /* 1 / (sum of the kernels), so that opaque stays opaque */
     double gain, mid;  /* 1 and 0 but in the last step */
 } GfStep;
@@ -82,6 +89,7 @@ typedef struct GfPipeline {
     bool wide; /* sums in f64: f32 could not keep the exactness rule */
     GfStep *steps;
     size_t count;
+    size_t most_rows; /* output rows that one submit of band_rows input rows gives at most */
     double multiply_adds, bytes; /* of the picture: work of the kernels, samples in and out once */
     double *storage[5 * GF_FILTER_MAX_STAGES]; /* weights made for this plan; owned */
     size_t stored;
@@ -111,6 +119,14 @@ void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_
 
 /* The same for a whole pipeline: rows of the picture. */
 void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *begin, size_t *end);
+
+/* Input rows that `rows` neighbouring output rows of the step need at most. */
+size_t gf_step_most_rows(const GfStep *step, size_t rows);
+
+/* Input rows [*begin, *end) as gf_step_rows() names them, but numbered as if a wrapped picture went on
+ * for ever in both directions, so that they are neighbours too: row v is row v modulo in_height. */
+void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *begin,
+                    ptrdiff_t *end);
 
 /* How many output rows, from the first on, can be computed from the first `rows` rows of input. */
 size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows);

@@ -15,7 +15,7 @@
 static const double unit = 0.58 * 0x1p-24;
 static const double deviations = 6.0;
 
-enum { FLAT_TAPS = 49, MOST_FLOAT_TERMS = 64 };
+enum { MOST_FLOAT_TERMS = 64 };
 
 /* What is known about the samples between two steps. */
 typedef struct Knowledge {
@@ -113,7 +113,7 @@ static void follow_filter(const GfStep *step, double limit, Knowledge *known)
     Sums sums = sum_taps(linear);
     double reach = sums.absolute * known->largest;
     double taps = (double)linear->width * (double)linear->height;
-    double terms = taps <= FLAT_TAPS ? taps : (double)(linear->width + linear->height);
+    double terms = taps <= GF_FLAT_TAPS ? taps : (double)(linear->width + linear->height);
     int places = step_places(step);
     bool exact = known->integer && ldexp(reach, places) < 0x1p24;
     double error = known->error * sums.length;
@@ -174,7 +174,7 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     if (gf_sample_is_float(last->out))
         return known.lossy;
     double allowed = last->out == GF_U8 ? 1e-3 : 0.05;
-    /* Floats have no limit: an input beyond white (1) is taken as 8-bit white at most. */
-    double scale = gf_sample_is_float(first->in) ? 255.0 : 1.0;
+    /* Floats are taken as they are, so they may be as large as the integers that they become. */
+    double scale = gf_sample_is_float(first->in) ? gf_sample_max(last->out) : 1.0;
     return deviations * known.error * scale * fabs(last->gain) > allowed;
 }

@@ -1,5 +1,7 @@
 #include "filters/stage.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/memory.h"
@@ -62,6 +64,31 @@ GfStatus gf_filter_add_pointwise(GfFilter *filter, GfPointwise pointwise)
     GfStage *stage;
     GF_TRY(add_stage(filter, GF_STAGE_POINTWISE, &stage));
     stage->pointwise = pointwise;
+    return GF_OK;
+}
+
+/* NaN and what is beyond f32 fail; NULL has nothing to fail. */
+static bool all_representable(const double *numbers, size_t count)
+{
+    for (size_t i = 0; numbers && i < count; i++)
+        if (!(fabs(numbers[i]) <= (double)FLT_MAX))
+            return false;
+    return true;
+}
+
+GfStatus gf_filter_check(const GfFilter *filter)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        const GfLinear *linear = &filter->stages[i].linear;
+        if (filter->stages[i].kind != GF_STAGE_LINEAR)
+            continue;
+        size_t columns = linear->filters * linear->height, rows = linear->filters * linear->width;
+        if (!all_representable(linear->weights, columns * linear->width) ||
+            !all_representable(linear->columns, columns) ||
+            !all_representable(linear->rows, rows) || !all_representable(&linear->scale, 1) ||
+            !all_representable(&linear->offset, 1))
+            return gf_fail(GF_EUSAGE, "a kernel's numbers are beyond what floats can hold");
+    }
     return GF_OK;
 }
 

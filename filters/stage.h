@@ -33,7 +33,7 @@ typedef enum GfCombineOp {
 
 typedef struct GfCombine {
     GfCombineOp op;
-    double amount, threshold; /* threshold in sample units of an 8-bit picture */
+    double amount, threshold; /* threshold on a scale of 0 to 255 */
 } GfCombine;
 
 /* A function of one sample. */
@@ -68,7 +68,7 @@ typedef struct GfFilter {
     size_t count;
 } GfFilter;
 
-/* Appends a linear stage with weights (given = true) or factors allocated and zeroed, anchored at
+/* Appends a linear stage with weights, or with factors, allocated and zeroed, anchored at
  * (width / 2, height / 2), scale 1, offset 0. Errors: GF_EUSAGE when the chain or the kernel is too
  * large, GF_EMEMORY. */
 GfStatus gf_filter_add_kernel(GfFilter *filter, size_t filters, size_t width, size_t height,
@@ -79,6 +79,9 @@ GfStatus gf_filter_add_factors(GfFilter *filter, size_t filters, size_t width, s
 /* Appends a combine or pointwise stage. */
 GfStatus gf_filter_add_combine(GfFilter *filter, GfCombine combine);
 GfStatus gf_filter_add_pointwise(GfFilter *filter, GfPointwise pointwise);
+
+/* GF_EUSAGE when a tap, scale or offset is not a number that an f32 can hold. */
+GfStatus gf_filter_check(const GfFilter *filter);
 
 /* NULL is allowed. */
 void gf_filter_free(GfFilter *filter);

@@ -39,28 +39,30 @@ static GfStatus special_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
     if (wide || step->in == GF_F64 || step->out == GF_F64)
-        return gf_fail(GF_EFILTER, "special: sums in f32 only, this step needs f64");
+        return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
     if (gf_special_side(linear) > SPECIAL_SIDE)
-        return gf_fail(GF_EFILTER,
+        return gf_fail(GF_EUNSUPPORTED,
                        "special: kernels within 3 pixels of their anchor, this one is %zu x %zu",
                        linear->width, linear->height);
     if (linear->filters > SPECIAL_FILTERS)
-        return gf_fail(GF_EFILTER, "special: banks of 1 or 2 kernels, this one has %zu",
+        return gf_fail(GF_EUNSUPPORTED, "special: banks of 1 or 2 kernels, this one has %zu",
                        linear->filters);
     if (step->channels > SPECIAL_CHANNELS)
-        return gf_fail(GF_EFILTER, "special: 1 to 4 channels, this picture has %zu",
+        return gf_fail(GF_EUNSUPPORTED, "special: 1 to 4 channels, this picture has %zu",
                        step->channels);
     if (step->channels % 2 != 0 && step->post_channels != step->channels)
-        return gf_fail(GF_EFILTER, "special: opacity is the last of 2 or 4 channels, not of %zu",
+        return gf_fail(GF_EUNSUPPORTED,
+                       "special: opacity is the last of 2 or 4 channels, not of %zu",
                        step->channels);
     if (gf_sample_is_float(step->in) && !fills_box(step))
-        return gf_fail(GF_EFILTER, "special: on float samples only kernels that are a square "
-                                   "about their anchor, and no opacity that is copied");
+        return gf_fail(GF_EUNSUPPORTED, "special: on float samples only kernels that are a square "
+                                        "about their anchor, and no opacity that is copied");
     if (!border_is_sample(step))
-        return gf_fail(GF_EFILTER, "special: the border's value %g is no sample of this picture",
+        return gf_fail(GF_EUNSUPPORTED,
+                       "special: the border's value %g is no sample of this picture",
                        step->border_value);
     if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
-        return gf_fail(GF_EFILTER, "special: rows of %zu pixels are too long", step->in_width);
+        return gf_fail(GF_EUNSUPPORTED, "special: rows of %zu pixels are too long", step->in_width);
     return GF_OK;
 }
 

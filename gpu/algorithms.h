@@ -7,7 +7,7 @@
 
 typedef struct GfAlgorithm {
     const char *name, *summary, *source;
-    /* GF_OK when the method can run a GF_STEP_FILTER step, or GF_EFILTER with what it cannot do. */
+    /* GF_OK when the method can run a GF_STEP_FILTER step, or GF_EUNSUPPORTED with what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
     /* NULL in a build without CUDA. */
     GfLauncher launch;

@@ -2,15 +2,14 @@
 #include "gpu/device.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "gpu/backend.h"
 
-static GfStatus status_of(cudaError_t error, const char *call)
+static GfStatus status_of(cudaError_t error)
 {
     switch (error) {
     case cudaErrorMemoryAllocation:
-        return strcmp(call, "cudaHostAlloc") == 0 ? GF_EMEMORY : GF_EDEVMEM;
+        return GF_EDEVMEM;
     case cudaErrorNoDevice:
     case cudaErrorInvalidDevice:
     case cudaErrorInsufficientDriver:
@@ -37,7 +36,7 @@ GfStatus gf_cuda_check(cudaError_t error, const char *call)
     if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
         driver == 0)
         return gf_fail(GF_ENODEVICE, "no NVIDIA driver is installed");
-    return gf_fail(status_of(error, call), "%s: %s", call, cudaGetErrorString(error));
+    return gf_fail(status_of(error), "%s: %s", call, cudaGetErrorString(error));
 }
 
 /* An attribute, 0 where the driver does not tell. */

@@ -192,6 +192,12 @@ cudaError_t launch_direct(const GfLaunch *launch, const Sum *weights, cudaStream
 
 } // namespace
 
+extern "C" cudaError_t gf_probe_kernels(void)
+{
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, direct<uint8_t, float>);
+}
+
 extern "C" cudaError_t gf_launch_direct(const GfLaunch *launch, cudaStream_t stream)
 {
     return launch->wide ? launch_direct(launch, launch->weights_wide, stream)

@@ -53,6 +53,9 @@ static inline size_t gf_special_side(const GfLinear *linear)
 extern "C" {
 #endif
 
+/* Whether the current device can run the kernels of this build. */
+cudaError_t gf_probe_kernels(void);
+
 /* Each enqueues one step, which its row of gf_algorithms supports, and returns at once. */
 cudaError_t gf_launch_direct(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream);

@@ -3,7 +3,7 @@
  * submit's kernels run, the next one's rows are on their way up and the last one's results on their
  * way down.
  *
- * The device holds a ring of input rows, slot for slot the host's. Results lie in one of SLOTS sets
+ * The device holds a ring of input rows, slot for slot the host's. Results lie in one of GF_SLOTS sets
  * of buffers until they are down; what passes between the steps of a pipeline lives on the kernels'
  * stream alone, so that two buffers in turn serve all steps, pipelines and submits. */
 #include <stdint.h>
@@ -16,7 +16,6 @@
 #include "gpu/device.h"
 
 enum {
-    SLOTS = 3,           /* submits in flight: one going up, one in kernels, one coming down */
     ROW_ALIGNMENT = 256, /* bytes: rows begin where a warp's widest access does */
     BAND_BYTES =
         8 << 20 /* a band this large keeps a fast link busy for longer than a launch takes */
@@ -62,7 +61,7 @@ struct GfSession {
     cudaStream_t up, run, down;
     Buffer rows, between[2];
     Method **methods; /* [output][step] */
-    Slot slots[SLOTS];
+    Slot slots[GF_SLOTS];
     size_t submitted, finished, collected; /* counts; finished: waited for, and timed */
     GfTimes times;
 };
@@ -200,7 +199,7 @@ static GfStatus mark(Slot *slot, Mark which, cudaStream_t stream)
 static GfStatus wait_for_readers(GfSession *session, size_t end)
 {
     for (size_t i = session->finished; i < session->submitted; i++) {
-        const Slot *earlier = &session->slots[i % SLOTS];
+        const Slot *earlier = &session->slots[i % GF_SLOTS];
         if (earlier->first_row < SIZE_MAX - session->plan->ring_rows &&
             earlier->first_row + session->plan->ring_rows < end)
             GF_CUDA(cudaStreamWaitEvent, session->up, earlier->marks[RUN_END], 0);
@@ -305,7 +304,7 @@ static GfStatus elapsed(const Slot *slot, Mark begin, Mark end, double *sum)
 /* Waits for the oldest submit in flight, whose slot then is free. */
 static GfStatus finish_oldest(GfSession *session)
 {
-    const Slot *slot = &session->slots[session->finished % SLOTS];
+    const Slot *slot = &session->slots[session->finished % GF_SLOTS];
     GF_CUDA(cudaEventSynchronize, slot->marks[DOWN_END]);
     GF_TRY(elapsed(slot, UP_BEGIN, UP_END, &session->times.copy));
     GF_TRY(elapsed(slot, RUN_BEGIN, RUN_END, &session->times.compute));
@@ -329,9 +328,9 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
 static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
 {
     GF_CUDA(cudaSetDevice, session->cuda->number);
-    if (session->submitted - session->finished == SLOTS)
+    if (session->submitted - session->finished == GF_SLOTS)
         GF_TRY(finish_oldest(session));
-    Slot *slot = &session->slots[session->submitted % SLOTS];
+    Slot *slot = &session->slots[session->submitted % GF_SLOTS];
     GF_TRY(send_rows(session, slot, y0, rows));
     GF_TRY(run_kernels(session, slot, outs));
     GF_TRY(fetch_results(session, slot, outs));
@@ -397,7 +396,7 @@ static void end(GfSession *session)
     for (size_t i = 0; i < 3; i++)
         if (streams[i])
             (void)cudaStreamSynchronize(streams[i]);
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < GF_SLOTS; i++)
         free_slot(session, &session->slots[i]);
     free_methods(session);
     free_buffer(&session->rows);
@@ -410,15 +409,6 @@ static void end(GfSession *session)
     free(session);
 }
 
-/* Rows of the longest band that comes out when bands of band_rows rows go in: the one before the
- * last row, with what had to wait for it; while rows stream, as many come out as go in. */
-static size_t output_rows(const GfPlan *plan, const GfPipeline *pipeline)
-{
-    size_t before = plan->in.height - gf_min(plan->band_rows, plan->in.height);
-    size_t last = pipeline->out.height - gf_pipeline_ready(pipeline, before);
-    return gf_max(last, gf_min(plan->band_rows, pipeline->out.height));
-}
-
 static GfStatus make_slot(GfSession *session, Slot *slot)
 {
     const GfPlan *plan = session->plan;
@@ -427,7 +417,7 @@ static GfStatus make_slot(GfSession *session, Slot *slot)
     GF_TRY(gf_allocate_zero(plan->outputs, sizeof *slot->outputs, &slot->outputs));
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfFormat *out = &plan->pipelines[i].out;
-        GF_TRY(reserve(session, &slot->outputs[i], output_rows(plan, &plan->pipelines[i]),
+        GF_TRY(reserve(session, &slot->outputs[i], plan->pipelines[i].most_rows,
                        row_pitch(out->width, out->channels, out->sample)));
     }
     return GF_OK;
@@ -457,7 +447,7 @@ static GfStatus fill_session(GfSession *session)
     GF_TRY(make_methods(session));
     GF_TRY(reserve(session, &session->rows, session->plan->ring_rows,
                    row_pitch(in->width, in->channels, in->sample)));
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < GF_SLOTS; i++)
         GF_TRY(make_slot(session, &session->slots[i]));
     return GF_OK;
 }
@@ -500,6 +490,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     GF_CUDA(cudaSetDevice, number);
     GF_CUDA(cudaGetDeviceProperties, &properties, number);
     GF_CUDA(cudaFree, NULL); /* creates the context, which takes a third of a second */
+    GF_CUDA(gf_probe_kernels);
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
     cuda->number = number;

@@ -246,24 +246,14 @@ __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)
 
 /* ---- from sums to samples ---- */
 
-/* sqrt(a^2 + b^2). Squares of responses to integer samples fit easily; floats may be of any size.
- */
-template <bool any_size> __device__ float length(float a, float b)
-{
-    float squares = fmaf(a, a, b * b);
-    if (any_size && !(squares > 1e-30f && squares < 1e30f) && squares == squares)
-        return static_cast<float>(sqrt(static_cast<double>(a) * a + static_cast<double>(b) * b));
-    return sqrtf(squares);
-}
-
 /* The bank's two responses as one. The switch is outside the loop: all threads take one way. */
-template <bool any_size, int N>
+template <int N>
 __device__ void combine(const GfFinish<float> &finish, float (&v)[N], const float (&r)[N])
 {
     switch (finish.combine) {
     case GF_COMBINE_L2:
         for (int i = 0; i < N; i++)
-            v[i] = length<any_size>(v[i], r[i]);
+            v[i] = sqrtf(fmaf(v[i], v[i], r[i] * r[i]));
         break;
     case GF_COMBINE_L1:
         for (int i = 0; i < N; i++)
@@ -306,17 +296,16 @@ __device__ void post(const GfFinish<float> &finish, float (&v)[N], Colour colour
         v[i] = fmaf(v[i], finish.gain, colour(i) ? finish.mid : 0.0f);
 }
 
-template <typename In, int C, int F, int N>
+template <int C, int F, int N>
 __device__ void finish_samples(const Geometry &g, const float (&done)[F][N], float (&v)[N])
 {
-    constexpr bool any_size = sizeof(In) == sizeof(float);
     for (int i = 0; i < N; i++)
         v[i] = fmaf(done[0][i], g.finish.scale, g.finish.offset);
     if constexpr (F == 2) {
         float r[N];
         for (int i = 0; i < N; i++)
             r[i] = fmaf(done[1][i], g.finish.scale, g.finish.offset);
-        combine<any_size>(g.finish, v, r);
+        combine(g.finish, v, r);
     } else if (g.finish.combine == GF_COMBINE_L2 || g.finish.combine == GF_COMBINE_L1) {
         for (int i = 0; i < N; i++)
             v[i] = fabsf(v[i]); /* the length, or the sum of magnitudes, of one response */
@@ -407,7 +396,7 @@ __global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Speci
         add_row<C, K, F, N>(s, x + LEAD<C, K, N>, sums, done);
         if (r < K - 1)
             continue;
-        finish_samples<In, C, F, N>(g, done, v);
+        finish_samples<C, F, N>(g, done, v);
         store_samples(g, top + static_cast<size_t>(r - (K - 1)), first + N * t, v);
     }
 }

@@ -17,6 +17,13 @@ static inline size_t gf_sample_size(GfSample sample)
     return size[sample];
 }
 
+/* "u8", "u16", "f32", "f64" */
+static inline const char *gf_sample_name(GfSample sample)
+{
+    static const char name[][4] = {"u8", "u16", "f32", "f64"};
+    return name[sample];
+}
+
 static inline bool gf_sample_is_float(GfSample sample)
 {
     return sample >= GF_F32;

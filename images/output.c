@@ -285,11 +285,6 @@ GfStatus gf_output_write_at(GfOutput *output, const void *bytes, size_t size, ui
     return write_all_at(output->fd, bytes, size, offset);
 }
 
-uint64_t gf_output_size(const GfOutput *output)
-{
-    return output->size;
-}
-
 /* Errors that network file systems keep until close() come out at the first close of any descriptor
  * of the file, so a duplicate shows them while the output can still be withheld. */
 static GfStatus settle(int fd)

@@ -23,9 +23,6 @@ GfStatus gf_output_write(GfOutput *output, const void *bytes, size_t size);
  * gf_output_write(). */
 GfStatus gf_output_write_at(GfOutput *output, const void *bytes, size_t size, uint64_t offset);
 
-/* Bytes of the output so far: the farthest end of any write. */
-uint64_t gf_output_size(const GfOutput *output);
-
 /* Gives the output its name. The object is freed and *output set to NULL in every case; on failure
  * nothing is left and an old file is untouched. */
 GfStatus gf_output_commit(GfOutput **output);

@@ -1,4 +1,4 @@
-/* The ground floor: messages, sizes, names, the queue and the workers. */
+/* The ground floor: messages, sizes, names and the workers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,6 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
-#include "common/queue.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/workers.h"
@@ -248,125 +247,6 @@ static void misspelt_names_find_the_nearest(void **state)
     assert_string_equal(gf_nearest("sobell", long_names), "sobel");
 }
 
-/* ---- Queue ---- */
-
-static void queue_keeps_order_and_ends(void **state)
-{
-    (void)state;
-    GfQueue *queue;
-    int items[3];
-    void *item = NULL;
-    assert_int_equal(gf_queue_create(3, &queue), GF_OK);
-    /* Round the ring more than once. */
-    for (int round = 0; round < 5; round++) {
-        assert_true(gf_queue_push(queue, &items[0]));
-        assert_true(gf_queue_push(queue, &items[1]));
-        assert_true(gf_queue_pop(queue, &item) && item == &items[0]);
-        assert_true(gf_queue_pop(queue, &item) && item == &items[1]);
-    }
-    assert_true(gf_queue_push(queue, &items[2]));
-    gf_queue_close(queue);
-    assert_false(gf_queue_push(queue, &items[0]));
-    assert_true(gf_queue_pop(queue, &item) && item == &items[2]);
-    assert_false(gf_queue_pop(queue, &item));
-    gf_queue_close(queue); /* twice is harmless */
-    gf_queue_destroy(queue);
-    gf_queue_destroy(NULL);
-}
-
-static void absurd_queues_are_refused(void **state)
-{
-    (void)state;
-    GfQueue *queue = (void *)state;
-    assert_int_equal(gf_queue_create(SIZE_MAX, &queue), GF_EMEMORY);
-    assert_null(queue);
-}
-
-enum { PRODUCERS = 3, CONSUMERS = 2, EACH = 2000 };
-
-typedef struct Exchange {
-    GfQueue *queue;
-    atomic_size_t pushed, popped;
-    atomic_uchar seen[PRODUCERS * EACH];
-    unsigned char items[PRODUCERS * EACH];
-    atomic_size_t producer;
-} Exchange;
-
-static void *produce(void *argument)
-{
-    Exchange *exchange = argument;
-    size_t first = atomic_fetch_add(&exchange->producer, 1) * EACH;
-    for (size_t i = first; i < first + EACH; i++)
-        if (gf_queue_push(exchange->queue, &exchange->items[i]))
-            atomic_fetch_add(&exchange->pushed, 1);
-    return NULL;
-}
-
-static void *consume(void *argument)
-{
-    Exchange *exchange = argument;
-    void *item;
-    while (gf_queue_pop(exchange->queue, &item)) {
-        size_t i = (size_t)((unsigned char *)item - exchange->items);
-        atomic_fetch_add(&exchange->seen[i], 1);
-        atomic_fetch_add(&exchange->popped, 1);
-    }
-    return NULL;
-}
-
-static void queue_serves_many_threads(void **state)
-{
-    (void)state;
-    Exchange *exchange;
-    pthread_t producers[PRODUCERS], consumers[CONSUMERS];
-    assert_int_equal(gf_allocate_zero(1, sizeof *exchange, &exchange), GF_OK);
-    assert_int_equal(gf_queue_create(2, &exchange->queue), GF_OK);
-    for (int i = 0; i < CONSUMERS; i++)
-        pthread_create(&consumers[i], NULL, consume, exchange);
-    for (int i = 0; i < PRODUCERS; i++)
-        pthread_create(&producers[i], NULL, produce, exchange);
-    for (int i = 0; i < PRODUCERS; i++)
-        pthread_join(producers[i], NULL);
-    gf_queue_close(exchange->queue);
-    for (int i = 0; i < CONSUMERS; i++)
-        pthread_join(consumers[i], NULL);
-    assert_int_equal(exchange->pushed, PRODUCERS * EACH);
-    assert_int_equal(exchange->popped, PRODUCERS * EACH);
-    for (size_t i = 0; i < PRODUCERS * EACH; i++)
-        assert_int_equal(exchange->seen[i], 1);
-    gf_queue_destroy(exchange->queue);
-    free(exchange);
-}
-
-static void pause_briefly(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
-}
-
-static void closing_wakes_who_waits(void **state)
-{
-    (void)state;
-    Exchange *exchange;
-    pthread_t consumer, producer;
-    assert_int_equal(gf_allocate_zero(1, sizeof *exchange, &exchange), GF_OK);
-    /* A consumer of an empty queue. */
-    assert_int_equal(gf_queue_create(1, &exchange->queue), GF_OK);
-    pthread_create(&consumer, NULL, consume, exchange);
-    pause_briefly();
-    gf_queue_close(exchange->queue);
-    pthread_join(consumer, NULL);
-    gf_queue_destroy(exchange->queue);
-    /* A producer at a full queue: its item is not taken. */
-    assert_int_equal(gf_queue_create(1, &exchange->queue), GF_OK);
-    pthread_create(&producer, NULL, produce, exchange);
-    pause_briefly();
-    gf_queue_close(exchange->queue);
-    pthread_join(producer, NULL);
-    assert_int_equal(exchange->pushed, 1);
-    gf_queue_destroy(exchange->queue);
-    free(exchange);
-}
-
 /* ---- Workers ---- */
 
 enum { MOST_ROUNDS = 1000, MOST_WORKERS = 7 };
@@ -475,10 +355,6 @@ int main(void)
         cmocka_unit_test(hostile_names_are_escaped),
         cmocka_unit_test(escaping_stays_inside_its_buffer),
         cmocka_unit_test(misspelt_names_find_the_nearest),
-        cmocka_unit_test(queue_keeps_order_and_ends),
-        cmocka_unit_test(absurd_queues_are_refused),
-        cmocka_unit_test(queue_serves_many_threads),
-        cmocka_unit_test(closing_wakes_who_waits),
         cmocka_unit_test(workers_do_each_round_once),
         cmocka_unit_test(workers_serve_callers_in_turn),
         cmocka_unit_test(absurd_worker_counts_are_refused),

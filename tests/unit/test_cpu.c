@@ -17,6 +17,7 @@
 enum { FENCE = 64, POISON = 0xA5 };
 
 static uint64_t seed = 20250101;
+static double amplitude = 1.0; /* of random floats */
 
 static uint32_t next_random(void)
 {
@@ -48,10 +49,10 @@ static GfImage random_picture(GfFormat format)
                 ((uint16_t *)(void *)row)[i] = (uint16_t)r;
                 break;
             case GF_F32:
-                ((float *)(void *)row)[i] = (float)(r % 100003) / 100003.0F;
+                ((float *)(void *)row)[i] = (float)(amplitude * (r % 100003) / 100003.0);
                 break;
             case GF_F64:
-                ((double *)(void *)row)[i] = (double)r / 2147483648.0;
+                ((double *)(void *)row)[i] = amplitude * (double)r / 2147483648.0;
                 break;
             }
         }
@@ -276,6 +277,24 @@ static void test_samples_and_channels(void **state)
             }
 }
 
+/* Floats are taken as they are: those that become integers are as large as these. */
+static void test_large_floats(void **state)
+{
+    static const char *const steep[] = {"3x1: 33.3 -65.7 33.41", "unsharp:amount=30",
+                                        "gaussian:sigma=1,unsharp:amount=12.7",
+                                        "sharpen:amount=20.3"};
+    for (int deep = 0; deep < 2; deep++) {
+        amplitude = deep ? 65535.0 : 255.0;
+        for (size_t f = 0; f < sizeof steep / sizeof *steep; f++)
+            check(*state, steep[f], format_of(301, 203, 1, false, GF_F32),
+                  gf_plan_options_default(deep ? GF_U16 : GF_U8));
+        for (size_t f = 0; f < sizeof filters / sizeof *filters; f++)
+            check(*state, filters[f], format_of(61, 53, 3, false, GF_F32),
+                  gf_plan_options_default(deep ? GF_U16 : GF_U8));
+    }
+    amplitude = 1.0;
+}
+
 static void test_ranges_alpha_flip(void **state)
 {
     for (size_t f = 0; f < sizeof filters / sizeof *filters; f++)
@@ -389,9 +408,13 @@ static void test_literal_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_literal_borders),       cmocka_unit_test(test_literal_values),
-        cmocka_unit_test(test_filters_borders_sizes), cmocka_unit_test(test_samples_and_channels),
-        cmocka_unit_test(test_ranges_alpha_flip),     cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_literal_borders),
+        cmocka_unit_test(test_literal_values),
+        cmocka_unit_test(test_filters_borders_sizes),
+        cmocka_unit_test(test_samples_and_channels),
+        cmocka_unit_test(test_large_floats),
+        cmocka_unit_test(test_ranges_alpha_flip),
+        cmocka_unit_test(test_valid),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }

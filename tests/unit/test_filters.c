@@ -191,11 +191,15 @@ static void test_refusals(void **state)
     assert_refused("sobel:direction=z", "magnitude x y");
     assert_refused("3x3: 1 2 3", "has 3 numbers instead of 9");
     assert_refused("2x1: 1 2 3", "\"3\" is left");
-    assert_refused("2x1: 1 nan", "has 1 numbers instead of 2");
+    assert_refused("2x1: 1 nan", "\"nan\" is not a number");
+    assert_refused("2x1: 1,2", "a comma begins the next filter");
     assert_refused("0x3:", "is empty");
     assert_refused("99999x1: 1", "is larger than");
     assert_refused("3x3/0: 1 2 3 4 5 6 7 8 9", "scale");
     assert_refused("3x3; 1", "is written 3x3:");
+    assert_refused("gaussian:sigma_x=1e-200", "at least 0.01");
+    assert_refused("1x1/1e-310: 1", "beyond what floats can hold");
+    assert_refused("1x1: 1e39", "beyond what floats can hold");
     char chain[1024] = "box";
     for (int i = 0; i < GF_FILTER_MAX_STAGES; i++)
         strcat(chain, ",box");
@@ -249,9 +253,16 @@ static void test_kernel_files(void **state)
     assert_file_refused("1 2\n3 x\n", 8, "line 2: not a number: \"x");
     assert_file_refused("1 nan\n", 6, "line 1: not a number");
     assert_file_refused("1 2\0 3\n", 7, "NUL");
-    assert_file_refused("2 1 0\n1 2\n", 10, "the scale is 0");
+    assert_file_refused("2 1 0 0\n1 2\n", 12, "the scale is 0");
+    /* Three numbers are no header, however well they would fit. */
+    static const double triangle[] = {3, 2, 1, 2, 1, 0, 1, 0, 0};
+    assert_file("3 2 1\n2 1 0\n1 0 0\n", 3, 3, 1, 0, triangle);
     assert_refused("./no/such/kernel.txt", "No such file");
-    assert_refused("/", "kernel file");
+    assert_refused("/", "neither a file nor a pipe");
+    assert_refused("/dev/zero", "neither a file nor a pipe");
+    assert_file("\xef\xbb\xbf"
+                "1 2 3\n4 5 6\n",
+                3, 2, 1, 0, taps);
 }
 
 /* ---- rank ---- */

@@ -224,7 +224,6 @@ static void writes_land_where_they_should(void **state)
         large[i] = (unsigned char)(i * 7 + i / 251);
     GfOutput *output = begin(in_folder("a"), false);
     assert_int_equal(gf_output_write_at(output, "tail!", TAIL, 3 + LARGE + 10), GF_OK);
-    assert_int_equal(gf_output_size(output), 3 + LARGE + 10 + TAIL);
     for (size_t done = 0, piece = 1; done < LARGE; done += piece, piece = piece * 3 + 1) {
         piece = piece > LARGE - done ? LARGE - done : piece;
         assert_int_equal(gf_output_write(output, large + done, piece), GF_OK);

@@ -82,12 +82,14 @@ static void test_range_and_alpha(void **state)
         {"sharpen", GF_RANGE_CLAMP, GF_ALPHA_PREMUL, 3},
         {"unsharp", GF_RANGE_CLAMP, GF_ALPHA_PREMUL, 3},
         {"identity", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
+        {"3x1: -1 -1 -1", GF_RANGE_CLAMP, GF_ALPHA_PREMUL, 3},
         {"sobel", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
         {"sobel:x", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
         {"laplacian", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
         {"laplacian,gaussian", GF_RANGE_ABS, GF_ALPHA_COPY, 2},
         {"gaussian,sobel", GF_RANGE_CLAMP, GF_ALPHA_COPY, 2},
         {"3x1+128: -1 0 1", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
+        {"3x1: -1 0 1,1x1+128: 1", GF_RANGE_CLAMP, GF_ALPHA_COPY, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfPlan *plan = plan_for(cases[i].text, rgba, gf_plan_options_default(GF_U8));
@@ -167,6 +169,34 @@ static void test_halo(void **state)
     drop(plan);
 }
 
+/* No submit gives more rows than the plan says. */
+static void test_most_rows(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"identity",
+                                        "1x31: 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+                                        "0 0 0 0 0 0 0 0 0 0,gaussian:sigma=3"};
+    for (int flip = 0; flip < 2; flip++)
+        for (size_t t = 0; t < 2; t++)
+            for (size_t height = 1; height < 300; height += 23) {
+                GfFormat format = {64, height, 1, false, GF_U8};
+                GfPlanOptions options = gf_plan_options_default(GF_U8);
+                options.band_bytes = 1;
+                options.flip = flip != 0;
+                options.border = GF_BORDER_REFLECT101;
+                GfPlan *plan = plan_for(texts[t], format, options);
+                size_t before = 0;
+                for (size_t y = 0; y < height; y += plan->band_rows) {
+                    size_t ready =
+                        gf_pipeline_ready(&plan->pipelines[0], gf_min(y + plan->band_rows, height));
+                    assert_true(ready - before <= plan->pipelines[0].most_rows);
+                    before = ready;
+                }
+                assert_int_equal(before, height);
+                drop(plan);
+            }
+}
+
 /* The ring always has room for one band more than any row not yet made needs. */
 static void test_ring(void **state)
 {
@@ -227,6 +257,8 @@ static void test_precision(void **state)
         {"box", GF_F32, GF_F32, false},
         {"box", GF_F64, GF_F32, true},
         {"box", GF_F32, GF_F64, true},
+        {"binomial", GF_F32, GF_U8, false},
+        {"sharpen:amount=20.3", GF_F32, GF_U16, true}, /* floats up to 65535 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfFormat format = gray;
@@ -243,8 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fusing),    cmocka_unit_test(test_range_and_alpha),
         cmocka_unit_test(test_geometry),  cmocka_unit_test(test_halo),
-        cmocka_unit_test(test_ring),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_most_rows), cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
