@@ -68,7 +68,7 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
     GfFlowTimes times = {0};
     GfStatus status;
     GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
-    wishes.band_bytes = 0;
+    wishes.band_bytes = 0; /* as in a run without --compare */
     GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
                           &comparison->in.format, &wishes));
     for (size_t i = 0; i < lane.plan->outputs; i++)

@@ -67,17 +67,18 @@ static size_t count_outputs(const GfJobs *jobs)
 static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other)
 {
     char path[SHOWN], a[SHOWN], b[SHOWN];
-    gf_escape(one->path, path, sizeof path);
+    /* Named in the order of the call, whatever the sorting did. */
+    const PlacedOutput *first = one->job < other->job ? one : other;
+    const PlacedOutput *second = first == one ? other : one;
+    gf_escape(first->path, path, sizeof path);
     if (one->job == other->job)
         return gf_fail(GF_EUSAGE,
                        "%s: two kernels would be written here; put {filter} into --name, or leave "
                        "one out",
                        path);
-    /* Named in the order of the call, whatever the sorting did. */
-    bool ordered = one->job < other->job;
     return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here", path,
-                   gf_escape((ordered ? one : other)->job->input->path, a, sizeof a),
-                   gf_escape((ordered ? other : one)->job->input->path, b, sizeof b));
+                   gf_escape(first->job->input->path, a, sizeof a),
+                   gf_escape(second->job->input->path, b, sizeof b));
 }
 
 static GfStatus check_collisions(const GfJobs *jobs)
@@ -143,7 +144,7 @@ static GfStatus check_twice(const GfInputFile *const *inputs, size_t count)
         if (by_inode(&inputs[i - 1], &inputs[i]) == 0) {
             /* Named in the order of the call, whatever the sorting did. */
             bool ordered = inputs[i - 1] < inputs[i];
-            return gf_fail(GF_EUSAGE, "%s: the same file as %s; --in-place takes a file once",
+            return gf_fail(GF_EUSAGE, "%s: the same file as %s; --in-place takes it once",
                            gf_escape(inputs[ordered ? i : i - 1]->path, one, sizeof one),
                            gf_escape(inputs[ordered ? i - 1 : i]->path, other, sizeof other));
         }

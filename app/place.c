@@ -1,5 +1,5 @@
-/* A folder is known by device and inode, which see through links and mounts; the name in it is text,
- * since the file may not be there yet. Folders that are still to be made have no links in them, so
+/* A folder is known by device and inode, which see through links and mounts; the name in it is
+ * text, since the file may not be there yet. Folders that are still to be made have no links in them, so
  * that below the last one that exists the normal form of the path says where it leads. */
 #include "app/place.h"
 

@@ -16,6 +16,8 @@ void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
 {
     const GfBackend *backend = lane->backend;
     snprintf(record->device, sizeof record->device, "%s (%s)", backend->name, backend->device);
+    record->bands = lane->submits;
+    record->band_rows = lane->plan->band_rows;
     record->multiply_adds = record->bytes = 0.0;
     json_decref(record->methods);
     record->methods = json_array();
@@ -44,6 +46,7 @@ static void add_work(json_t *line, const GfRecord *record)
 {
     json_object_set_new(line, "device", json_string(record->device));
     json_object_set(line, "methods", record->methods);
+    json_object_set_new(line, "bands", json_integer((json_int_t)record->bands));
     json_object_set_new(line, "multiply_adds", json_real(record->multiply_adds));
     json_object_set_new(line, "bytes", json_real(record->bytes));
     const GfFlowTimes *times = &record->times;
@@ -116,7 +119,8 @@ void gf_record_stats(const GfRecord *record, const GfJob *job)
     fprintf(stream, "%s: %zu x %zu, %zu channels, %s; %s\n",
             gf_escape(job->input->path, shown, sizeof shown), record->in.width, record->in.height,
             record->in.channels, gf_sample_name(record->in.sample), record->device);
-    fprintf(stream, "  decode    %9.4f s\n", times->read);
+    fprintf(stream, "  decode    %9.4f s   bands of %zu rows: %zu\n", times->read,
+            record->band_rows, record->bands);
     fprintf(stream, "  filter    %9.4f s   %.4g multiply-adds, %.4g bytes: ", times->compute,
             record->multiply_adds, record->bytes);
     fprintf(stream, "%.2f GB/s, %.2f GFLOP/s, %.2f OP/B\n", record->bytes / busy * 1e-9,

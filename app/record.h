@@ -18,8 +18,9 @@ typedef struct GfRecord {
     GfError error; /* of GF_OUTCOME_FAILED */
     GfFormat in;   /* width 0 when the picture could not be opened */
     size_t pictures;
-    char device[192]; /* "cuda:0 (NVIDIA H200)"; "" when it did not come to that */
-    json_t *methods;  /* for each filter an array with the method of each step; owned; or NULL */
+    size_t bands, band_rows; /* of each picture: parts it was computed in, rows of one */
+    char device[192];        /* "cuda:0 (NVIDIA H200)"; "" when it did not come to that */
+    json_t *methods; /* for each filter an array with the method of each step; owned; or NULL */
     GfFlowTimes times;
     double total;                /* seconds from opening to the last rename */
     double multiply_adds, bytes; /* of all filters */

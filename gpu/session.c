@@ -490,7 +490,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     GF_CUDA(cudaSetDevice, number);
     GF_CUDA(cudaGetDeviceProperties, &properties, number);
     GF_CUDA(cudaFree, NULL); /* creates the context, which takes a third of a second */
-    GF_CUDA(gf_probe_kernels);
+    GF_TRY(gf_cuda_check(gf_probe_kernels(), "kernels for this GPU"));
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
     cuda->number = number;

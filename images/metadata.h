@@ -26,6 +26,7 @@ typedef struct GfMetadata {
     double gamma;                /* PNG gAMA (0.45455 for sRGB-like), 0 absent */
     bool has_chromaticities;
     double chromaticities[8]; /* PNG cHRM: white x y, red x y, green x y, blue x y */
+    size_t axes;              /* of a .npy array: 2 (H x W), 3 (C x H x W) or 4; else 0 */
     GfText *texts;            /* owned */
     size_t text_count;
 } GfMetadata;

@@ -102,6 +102,7 @@ static GfStatus set_shape(NpyReader *state, const GfNpyHeader *header)
                        "an .npy picture has 2, 3 or 4 dimensions (HxW, CxHxW, NxCxHxW), not %zu",
                        rank);
     reader->pictures = rank == 4 ? header->shape[0] : 1;
+    reader->metadata.axes = rank;
     state->channels = rank >= 3 ? header->shape[rank - 3] : 1;
     state->height = header->shape[rank - 2];
     state->width = header->shape[rank - 1];

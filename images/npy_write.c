@@ -1,5 +1,5 @@
 /* Writing NumPy arrays, format 1.0, C order, little-endian: H x W for one gray picture, C x H x W
- * for one of several channels, N x C x H x W for several pictures. Channels become planes, so each
+ * for one of several channels, N x C x H x W for several pictures, or as the input had them. Channels become planes, so each
  * band is taken apart and every plane's share written at its own place in the file. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,26 +16,27 @@ typedef struct NpyWriter {
     size_t scratch_rows;
 } NpyWriter;
 
-/* The shape as Python writes it: without the dimensions that the picture does not have. */
-static void print_shape(const GfWriter *writer, char *text, size_t size)
+/* The shape as Python writes it: without axes that the picture does not need, but for those that the
+ * array had from which it comes. */
+static void print_shape(const GfWriter *writer, size_t axes, char *text, size_t size)
 {
     const GfFormat *format = &writer->format;
-    if (writer->pictures > 1)
+    if (writer->pictures > 1 || axes == 4)
         snprintf(text, size, "%zu, %zu, %zu, %zu", writer->pictures, format->channels,
                  format->height, format->width);
-    else if (format->channels > 1)
+    else if (format->channels > 1 || axes == 3)
         snprintf(text, size, "%zu, %zu, %zu", format->channels, format->height, format->width);
     else
         snprintf(text, size, "%zu, %zu", format->height, format->width);
 }
 
 /* Magic, version, the text's length in two bytes, the text, spaces up to a multiple of 64. */
-static GfStatus write_header(GfWriter *writer, NpyWriter *state)
+static GfStatus write_header(GfWriter *writer, NpyWriter *state, size_t axes)
 {
     static const char *const descr[] = {"|u1", "<u2", "<f4", "<f8"};
     enum { PREAMBLE = 10 };
     char shape[96], bytes[HEADER_SIZE];
-    print_shape(writer, shape, sizeof shape);
+    print_shape(writer, axes, shape, sizeof shape);
     int length = snprintf(bytes + PREAMBLE, sizeof bytes - PREAMBLE,
                           "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
                           descr[writer->format.sample], shape);
@@ -55,7 +56,6 @@ GfStatus gf_npy_create(GfWriter *writer, const GfMetadata *metadata, const GfWri
     const GfFormat *format = &writer->format;
     NpyWriter *state;
     size_t row, bytes;
-    (void)metadata; /* the format holds none */
     (void)options;
     GF_TRY(gf_allocate_zero(1, sizeof *state, &state));
     writer->state = state;
@@ -67,7 +67,7 @@ GfStatus gf_npy_create(GfWriter *writer, const GfMetadata *metadata, const GfWri
                        writer->pictures, format->width, format->height, format->channels);
     state->scratch_rows = gf_max(1, gf_min(format->height, SCRATCH_SIZE / row));
     GF_TRY(gf_allocate(state->scratch_rows, row, &state->scratch));
-    return write_header(writer, state);
+    return write_header(writer, state, metadata ? metadata->axes : 0);
 }
 
 /* Takes every step-th sample. Always inline, so that the size becomes a constant. */

@@ -3,9 +3,9 @@
  *
  * libpng is strict about pixels and lenient about the rest, but its limits make an over-long
  * ancillary chunk fatal, and it spends memory on chunks nobody asked for. So the bytes pass a small
- * filter first: the read callback follows the chunks and leaves out ancillary ones that are not
- * carried, that are too large, or that follow the pixels. What libpng then complains of concerns
- * the pixels.
+ * filter first: the read callback follows the chunks, leaves out ancillary ones that are not carried
+ * or are too large, and brings metadata from behind the pixels to the front, where the file is no
+ * pipe. What libpng then complains of concerns the pixels.
  *
  * Every call into libpng that may fail runs in guarded(), the only place of a setjmp: the steps
  * called there keep all they own in PngReader, so that a longjmp loses nothing. */
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "images/codecs.h"
+#include "images/png_late.h"
 
 enum {
     CHUNK_MAX = 8 << 20, /* bytes of one ancillary chunk, also uncompressed; and of all texts */
@@ -36,7 +37,12 @@ typedef struct PngReader {
     unsigned char header[HEADER]; /* of the chunk that is being read */
     uint64_t left;                /* bytes of it not read yet, checksum included */
     bool signature_read, pixels_began, animated, cut;
-    int texts_counted; /* entries of libpng's list that text_bytes includes */
+    GfPngLate late; /* metadata behind the pixels, which libpng is shown before them */
+    size_t late_served;
+    bool serving_late;
+    uint64_t late_place;           /* where reading from a late chunk goes on */
+    unsigned char waiting[HEADER]; /* header of the first IDAT meanwhile */
+    int texts_counted;             /* entries of libpng's list that text_bytes includes */
     size_t text_bytes;
     bool tolerant, interlaced;
     bool noted;         /* the user has been told of damage accepted */
@@ -89,6 +95,13 @@ static void on_warning(png_structp png, png_const_charp text)
 static void take(PngReader *state, void *bytes, size_t size)
 {
     unsigned char *to = bytes;
+    if (state->serving_late) {
+        state->status = gf_input_read_at(state->input, bytes, size, state->late_place);
+        if (state->status != GF_OK)
+            png_error(state->png, gf_message());
+        state->late_place += size;
+        return;
+    }
     while (size > 0) {
         size_t got;
         state->status = gf_input_read(state->input, to, size, &got);
@@ -160,11 +173,30 @@ static bool left_out(PngReader *state, uint32_t length)
     return true;
 }
 
+/* Reads the next chunk's header. In front of the first IDAT those of the late chunks come, one after
+ * the other, and IDAT's own waits meanwhile. */
+static void read_chunk_header(PngReader *state)
+{
+    if (!state->serving_late) {
+        take(state, state->header, HEADER);
+        if (state->pixels_began || state->late.count == 0 || !is(state, "IDAT"))
+            return;
+        memcpy(state->waiting, state->header, HEADER);
+    }
+    state->serving_late = state->late_served < state->late.count;
+    if (state->serving_late) {
+        state->late_place = state->late.offsets[state->late_served++];
+        take(state, state->header, HEADER);
+    } else {
+        memcpy(state->header, state->waiting, HEADER);
+    }
+}
+
 /* Goes on to the next chunk that libpng is to see. */
 static void next_chunk(PngReader *state)
 {
     for (;;) {
-        take(state, state->header, HEADER);
+        read_chunk_header(state);
         uint32_t length = png_get_uint_32(state->header);
         state->left = (uint64_t)length + 4;
         state->animated |= is(state, "acTL");
@@ -377,6 +409,7 @@ static GfStatus png_open(GfReader *reader, GfInput *input, const GfReadOptions *
     state->reader = reader;
     state->input = input;
     state->tolerant = options->tolerant;
+    gf_png_find_late(input, &state->late);
     if (guarded(state, create) != GF_OK || guarded(state, read_header) != GF_OK)
         return explain(state);
     set_format(state);

@@ -130,13 +130,22 @@ GfStatus gf_reader_open(const char *path, const GfReadOptions *options, GfReader
     return GF_OK;
 }
 
+/* Decodes the stored picture. The codec knows nothing of turning: it finds its own format. */
+static GfStatus read_stored(Reader *reader)
+{
+    GfFormat turned = reader->shown.format;
+    GF_TRY(gf_image_allocate(&reader->stored, &reader->whole));
+    GfBand all = gf_image_band(&reader->whole);
+    reader->shown.format = reader->stored;
+    GfStatus status = reader->shown.codec->rows(&reader->shown, &all);
+    reader->shown.format = turned;
+    return status;
+}
+
 static GfStatus read_turned(Reader *reader, const GfBand *band)
 {
-    if (!reader->whole.samples) {
-        GF_TRY(gf_image_allocate(&reader->stored, &reader->whole));
-        GfBand all = gf_image_band(&reader->whole);
-        GF_TRY(reader->shown.codec->rows(&reader->shown, &all));
-    }
+    if (!reader->whole.samples)
+        GF_TRY(read_stored(reader));
     gf_orient_rows(&reader->whole, reader->orientation, band);
     return GF_OK;
 }

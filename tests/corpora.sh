@@ -1,12 +1,16 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # corpora.sh DECODE: the sets of pictures in $GPUFILTER_CORPORA (README.md there) against their verdicts.
 #
 # handmade/EXPECTED.tsv is law. ORACLE.tsv is what a strict reader on the same libraries made of the
 # other sets; its "warn" means damage, which is an error here, or odd metadata, which is not. The
 # fuzz sets must neither crash nor hang the reader.
-set -u
+set -euo pipefail
+
 decode=${1:?path of the decode program}
-[ -n "${GPUFILTER_CORPORA:-}" ] || { echo "skipped: GPUFILTER_CORPORA is not set"; exit 77; }
+if [ -z "${GPUFILTER_CORPORA:-}" ]; then
+    echo 'skipped: GPUFILTER_CORPORA is not set'
+    exit 77
+fi
 corpora=$(realpath "$GPUFILTER_CORPORA")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -17,10 +21,11 @@ complain() {
     failures=$((failures + 1))
 }
 
-# read_one OPTIONS... FILE: sets result ("ok ...", "error KIND ..."), rss_kb and crashed.
+# read_one OPTIONS... FILE: sets result ("ok ...", "error KIND ...") and rss_kb.
 read_one() {
-    result=$(timeout 120 "$decode" --rss "$@")
-    [ $? -le 1 ] || complain "$* crashed or hung"
+    local status=0
+    result=$(timeout 120 "$decode" --rss "$@") || status=$?
+    [ "$status" -le 1 ] || complain "$* crashed or hung"
     rss_kb=${result##* rss_kb }
     result=${result% rss_kb *}
     checks=$((checks + 1))
@@ -70,6 +75,15 @@ handmade() {
     done <"$corpora/handmade/EXPECTED.tsv"
 }
 
+# xargs_decode REPORT OPTION...: all files named on standard input, a line each in REPORT. xargs exits
+# with 123 when decode exits with 1, as for most files here it should, and with 124 and up for worse.
+xargs_decode() {
+    local report=$1 status=0
+    shift
+    xargs -0 timeout 300 "$decode" "$@" >"$report" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 123 ] || complain "decode $*: xargs exit status $status"
+}
+
 # What ORACLE.tsv's verdict and message mean here.
 meaning() { # VERDICT MESSAGE
     case $1:$2 in
@@ -89,7 +103,7 @@ oracle() {
         meaning "$verdict" "$message" >>"$scratch/meant"
         printf '%s\0' "$path" >>"$scratch/paths"
     done <"$corpora/ORACLE.tsv"
-    xargs -0 timeout 300 "$decode" <"$scratch/paths" >"$scratch/found"
+    xargs_decode "$scratch/found" <"$scratch/paths"
     while IFS=$'\t' read -r path found; do
         read -r verdict <&3
         checks=$((checks + 1))
@@ -116,16 +130,15 @@ pickles() {
 fuzz() {
     mkdir "$scratch/fuzz"
     tar -xJf "$corpora/fuzz.tar.xz" -C "$scratch/fuzz" || complain "fuzz.tar.xz cannot be unpacked"
-    local options status files
-    for options in "" --tolerant; do
-        # xargs exits 123 when decode exits 1, as for most of these it should, 124 and up for worse.
-        find "$scratch/fuzz" -type f -print0 |
-            xargs -0 timeout 300 "$decode" $options --max-pixels=50000000 >"$scratch/fuzzed"
-        status=$?
-        [ $status -eq 0 ] || [ $status -eq 123 ] || complain "fuzz $options: xargs exit status $status"
+    find "$scratch/fuzz" -type f -print0 >"$scratch/fuzz.paths"
+    local mode files
+    for mode in strict tolerant; do
+        local options=(--max-pixels=50000000)
+        [ $mode = strict ] || options+=(--tolerant)
+        xargs_decode "$scratch/fuzzed" "${options[@]}" <"$scratch/fuzz.paths"
         files=$(wc -l <"$scratch/fuzzed")
         checks=$((checks + files))
-        [ "$files" -gt 2000 ] || complain "fuzz $options: only $files files were read"
+        [ "$files" -gt 2000 ] || complain "fuzz, $mode: only $files files were read"
     done
 }
 
@@ -135,4 +148,4 @@ orientations
 pickles
 fuzz
 echo "$checks checks, $failures failures"
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

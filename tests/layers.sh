@@ -16,8 +16,9 @@ declare -A may_include=(
     [tests]='common images filters cpu gpu app tests'
 )
 
-# What a kernel file may include in angle brackets: CUDA's own headers, and C's that only define.
-readonly kernel_headers='^(cuda|cub/|cooperative_groups|mma\.h$|(stdint|stddef|stdbool|float|limits|math)\.h$)'
+# What kernel files and their headers may include in angle brackets: CUDA's own headers, and those of
+# C and C++ that only define.
+readonly kernel_headers='^(cuda|cub/|cooperative_groups|mma\.h$|(stdint|stddef|stdbool|float|limits|math)\.h$|c(stdint|stddef|float|math)$|(limits|type_traits)$)'
 
 # Written in pieces, or this file would be a breach itself.
 readonly machine_paths='/wor''k/|/far''m/'
@@ -33,7 +34,8 @@ breach() { # FILE LINE REASON
 check_include() { # FILE LINE INCLUDED
     local file=$1 line=$2 included=$3
     local room=${file%%/*} other=${included%%/*}
-    if [[ $file == *.cu && $included != gpu/launch.h && $included != gpu/device.cuh ]]; then
+    if [[ $file == *.cu && $included != gpu/launch.h && $included != gpu/device.cuh ]] ||
+        [[ $file == *.cuh && $included != gpu/launch.h ]]; then
         breach "$file" "$line" "a kernel file may not include \"$included\""
     elif [[ $included != */* || -z ${may_include[$other]-} ]]; then
         breach "$file" "$line" "\"$included\" does not begin with a room"
@@ -48,7 +50,7 @@ check_file() { # FILE
     while IFS=: read -r line text; do
         if [[ $text =~ include[[:space:]]*\"([^\"]*)\" ]]; then
             check_include "$file" "$line" "${BASH_REMATCH[1]}"
-        elif [[ $file == *.cu && $text =~ include[[:space:]]*\<(.*)\> ]]; then
+        elif [[ $file == *.cu* && $text =~ include[[:space:]]*\<(.*)\> ]]; then
             text=${BASH_REMATCH[1]}
             [[ $text =~ $kernel_headers ]] || breach "$file" "$line" "a kernel file may not include <$text>"
         fi
@@ -111,6 +113,10 @@ app/a.c|may not include bench|#include "bench/bench.h"
 gpu/a.cu|kernel file may not include|#include "filters/plan.h"
 gpu/a.cu|kernel file may not include|#include <stdio.h>
 gpu/a.cu|-|#include <cuda_runtime.h>\n#include <stdint.h>\n#include "gpu/launch.h"\n#include "gpu/device.cuh"
+gpu/a.cuh|kernel file may not include|#include "filters/plan.h"
+gpu/a.cuh|kernel file may not include|#include "gpu/device.cuh"
+gpu/a.cuh|kernel file may not include|#include <vector>
+gpu/a.cuh|-|#include <cuda_runtime.h>\n#include <cmath>\n#include "gpu/launch.h"
 app/a.cu|kernel files stand in gpu|#include <cuda_runtime.h>
 cpu/a.c|prints or ends|    printf("%d", 1);
 common/a.c|prints or ends|x = 1; exit(1);

@@ -7,7 +7,6 @@ bats_require_minimum_version 1.5.0
 setup() {
     mkdir "$BATS_TEST_TMPDIR/work" # bats keeps files of its own in the folder above
     cd "$BATS_TEST_TMPDIR/work" || return
-    unset NO_COLOR
 }
 
 # scene KIND FILE [WxH]: a picture.

@@ -53,6 +53,21 @@ whole() {
     [ "$output" = 'gpufilter: a.png: standard output: writing failed: No space left on device' ]
 }
 
+@test "a full disk in a directory: what was not started is listed" {
+    [ -c /dev/full ] || skip 'no /dev/full'
+    mkdir in out
+    scene gray8 in/a.png
+    cp in/a.png in/b.png
+    cp in/a.png in/c.png
+    ln -s /dev/full out/b.box.png
+    gf in -k box -o out -j 1
+    [ "$status" -eq 3 ]
+    [ "${stderr_lines[1]}" = 'gpufilter: in/c.png: not started' ]
+    [[ ${stderr_lines[2]} == 'gpufilter: 1 written, 1 failed, 0 skipped, 1 not done in '* ]]
+    [ -s out/a.box.png ]
+    [ ! -e out/c.box.png ]
+}
+
 @test "a folder that cannot be written" {
     scene gray8 a.png
     echo file >plain

@@ -172,6 +172,49 @@ load common
     [ "$status" -eq 2 ]
 }
 
+@test "two outputs that links make one file are found before anything starts" {
+    mkdir -p p/x
+    scene gray8 p/x/a.png
+    ln -s x p/y
+    gf p/x/a.png p/y/a.png -k box --overwrite
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: p/x/a.box.png: both p/x/a.png and p/y/a.png would be written here' ]
+    [ ! -e p/x/a.box.png ]
+    # Folders that are still to be made lie below ones that are links.
+    mkdir q
+    gf p/x/a.png p/y/a.png -k box -o q --name '../p/y/new/{stem}{ext}'
+    [ "$status" -eq 2 ]
+    # An output that is a link stays one: what it leads to is written.
+    mkdir out
+    echo old >out/b.box.png
+    ln -s b.box.png out/a.box.png
+    cp p/x/a.png b.png
+    gf p/x/a.png b.png -k box -o out --overwrite
+    [ "$status" -eq 2 ]
+    [ "$(cat out/b.box.png)" = old ]
+    # Without links it is fine.
+    gf p/x/a.png b.png -k box -o fresh/er/
+    [ "$status" -eq 0 ]
+}
+
+@test "--in-place takes a file once, whatever it is called" {
+    scene gray8 h1.png
+    cp h1.png kept.png
+    ln -s h1.png h3.png
+    gf h1.png h3.png -k box --in-place
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: h3.png: the same file as h1.png; --in-place takes it once' ]
+    ln h1.png h2.png
+    gf h2.png h1.png -k box --in-place
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: h1.png: the same file as h2.png; --in-place takes it once' ]
+    cmp h1.png kept.png
+    gf h3.png -k box --in-place
+    [ "$status" -eq 0 ]
+    [ -L h3.png ]
+    different_picture h1.png kept.png
+}
+
 @test "several outputs and the name of a picture do not go together" {
     scene gray8 a.png
     scene gray8 b.png

@@ -20,12 +20,13 @@ for line in sys.stdin:
     scene gray16 in/c.png
     mkdir out
     echo old >out/c.sobel.png
-    gf in -k sobel -o out --json --skip-existing
+    gf in -k sobel -o out --json --skip-existing -j 1
     [ "$status" -eq 1 ]
     run -0 json_lines input status width channels sample
-    [ "${lines[0]}" = 'in/a.png ok 64 3 u8' ] || [ "$(sort <<<"$output" | head -n 1)" = 'in/a.png ok 64 3 u8' ]
-    [ "$(sort <<<"$output" | sed -n 2p)" = 'in/b.png failed None None None' ]
-    [ "$(sort <<<"$output" | sed -n 3p)" = 'in/c.png skipped None None None' ]
+    [ "${#lines[@]}" -eq 3 ]
+    [ "${lines[0]}" = 'in/a.png ok 64 3 u8' ]
+    [ "${lines[1]}" = 'in/b.png failed None None None' ]
+    [ "${lines[2]}" = 'in/c.png skipped None None None' ]
 }
 
 @test "--json: names that are no UTF-8" {
@@ -41,7 +42,7 @@ for line in sys.stdin:
     scene gray8 a.png
     gf a.png -k sobel,box -k box --json --device cpu -o out/
     [ "$status" -eq 0 ]
-    [[ $output == *'"device":"cpu ('*'"methods":[['*'"seconds":{'*'"total":'* ]]
+    [[ $output == *'"device":"cpu ('*'"methods":[['*'"bands":1,'*'"seconds":{'*'"total":'* ]]
 }
 
 @test "--json of comparisons" {
@@ -59,7 +60,7 @@ for line in sys.stdin:
     gf a.png -k box --stats
     [ "$status" -eq 0 ]
     [ -z "$output" ]
-    [[ $stderr == *decode*filter*GB/s*GFLOP/s*OP/B*transfer*encode*total* ]]
+    [[ $stderr == *decode*'bands of 48 rows: 1'*filter*GB/s*GFLOP/s*OP/B*transfer*encode*total* ]]
 }
 
 @test "-v says what was chosen and why" {
@@ -68,7 +69,28 @@ for line in sys.stdin:
     [[ $stderr == *'computing on cpu ('*'a.box.png: computed by '* ]]
 }
 
-@test "no progress bar and no colour where there is no terminal" {
+# on_terminal ARGUMENT...: the program with a terminal for its messages; what it shows is in $shown.
+on_terminal() {
+    script --version 2>/dev/null | grep -q util-linux || skip 'no script of util-linux'
+    local command
+    printf -v command '%q ' "$GPUFILTER" "$@"
+    shown=$(script -qec "$command" /dev/null </dev/null)
+}
+
+@test "a progress bar on a terminal, wiped at the end" {
+    scene gray8 a.png
+    mkfifo pipe
+    { sleep 1; cat a.png; } >pipe &
+    on_terminal a.png pipe -k box -o out/ -j 1
+    wait
+    printf '%q\n' "$shown"
+    [[ $shown == *$'\r['*'] '*' of 2 pictures, '*' s left'$'\e[K'*$'\r\e[Kgpufilter: 2 written, '* ]]
+    [[ ${shown##*2 written} != *$'\e'* ]]
+    on_terminal a.png a.png -k box -o out/ --name '{index}{ext}' -q
+    [ -z "$shown" ]
+}
+
+@test "no progress bar where there is no terminal" {
     scene gray8 a.png
     scene gray8 b.png
     gf a.png b.png -k box:size=99

@@ -249,6 +249,12 @@ static void misspelt_names_find_the_nearest(void **state)
 
 /* ---- Workers ---- */
 
+static void pause_briefly(void)
+{
+    const struct timespec moment = {.tv_nsec = 20000000};
+    nanosleep(&moment, NULL);
+}
+
 enum { MOST_ROUNDS = 1000, MOST_WORKERS = 7 };
 
 typedef struct Loop {

@@ -456,14 +456,15 @@ static void every_orientation_shows_the_right_pixels(void **state)
     };
     GfReadOptions options = gf_read_options_default();
     GfReader *reader;
-    for (unsigned orientation = 1; orientation <= 8; orientation++) {
-        PngMaking how = {.depth = 8, .orientation = orientation};
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned orientation = i % 8 + 1;
+        PngMaking how = {.depth = 8, .orientation = orientation, .interlace = i / 8};
         size_t width = cases[orientation - 1].width, height = cases[orientation - 1].height;
         make_png("a.png", 3, 2, &how, (const unsigned char *)"\1\2\3\4\5\6", 3);
         assert_reads_as("a.png", (GfFormat){width, height, 1, false, GF_U8},
                         cases[orientation - 1].shown);
         assert_int_equal(gf_reader_open(in_folder("a.png"), &options, &reader), GF_OK);
-        assert_int_equal(reader->streams, orientation <= 2);
+        assert_int_equal(reader->streams, orientation <= 2 && i < 8);
         assert_int_equal(gf_exif_orientation(&reader->metadata.exif), 1);
         assert_int_equal((int)reader->metadata.density_x, width == 3 ? 1000 : 3000);
         assert_int_equal((int)reader->metadata.density_y, width == 3 ? 3000 : 1000);
@@ -798,6 +799,35 @@ static size_t chunk(unsigned char *to, const char *name, const void *data, size_
     memcpy(to + 8, data, size);
     store_be32(to + 8 + size, crc32(0, to + 4, (uInt)size + 4));
     return size + 12;
+}
+
+/* ImageMagick writes its text there. */
+static void metadata_behind_the_pixels_is_found(void **state)
+{
+    (void)state;
+    static const char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    enum { IEND = 12 };
+    static Bytes bytes;
+    unsigned char file[4096];
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    make_png("a.png", 3, 2, &(PngMaking){.depth = 8}, (const unsigned char *)"\1\2\3\4\5\6", 3);
+    load("a.png", &bytes);
+    size_t size = bytes.size - IEND;
+    memcpy(file, bytes.data, size);
+    size += chunk(file + size, "tEXt", "Author\0me", 9);
+    size += chunk(file + size, "tIME", "\x07\xe5\x0d\x20\x18\x3c\x3c", 7);
+    size += chunk(file + size, "eXIf", exif, sizeof exif - 1);
+    size += chunk(file + size, "IEND", "", 0);
+    save("b.png", file, size);
+    assert_reads_as("b.png", (GfFormat){2, 3, 1, false, GF_U8}, "\4\1\5\2\6\3");
+    assert_int_equal(gf_reader_open(in_folder("b.png"), &options, &reader), GF_OK);
+    assert_string_equal(text_of(&reader->metadata, "Author"), "me");
+    gf_reader_close(reader);
+    /* A length that leads out of the file, and a file that is cut, hold none, and are as bad as ever. */
+    file[bytes.size - IEND] = 0x7f;
+    save("b.png", file, size);
+    assert_fails("b.png", GF_EINPUT, "end marker");
 }
 
 static void damaged_ancillary_chunks_do_no_harm(void **state)
@@ -1314,6 +1344,7 @@ int main(void)
         IN_FOLDER(tolerance_keeps_what_was_decoded),
         IN_FOLDER(bytes_after_the_end_are_ignored),
         IN_FOLDER(what_is_no_picture_is_said),
+        IN_FOLDER(metadata_behind_the_pixels_is_found),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
         IN_FOLDER(many_texts_do_not_crowd_out_the_palette),
         IN_FOLDER(a_chunk_too_large_is_passed_over),

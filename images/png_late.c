@@ -1,0 +1,43 @@
+/* Many programs write text and EXIF behind the pixels, but an orientation must be known before the
+ * first row is given out, and text before the output's header is written. So the chunks' headers
+ * are walked once, ahead of the pixels: 8 bytes each, nothing is decoded. */
+#include "images/png_late.h"
+
+#include <string.h>
+
+enum { SIGNATURE = 8, HEADER = 8, CHECKSUM = 4, MOST_CHUNKS = 100000 };
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static bool is_metadata(const unsigned char *name)
+{
+    static const char *const names[] = {"tEXt", "zTXt", "iTXt", "eXIf"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (memcmp(name, names[i], 4) == 0)
+            return true;
+    return false;
+}
+
+void gf_png_find_late(GfInput *input, GfPngLate *late)
+{
+    uint64_t size, place = SIGNATURE;
+    unsigned char header[HEADER];
+    bool pixels_began = false;
+    late->count = 0;
+    if (!gf_input_size(input, &size))
+        return;
+    for (size_t i = 0; i < MOST_CHUNKS && late->count < GF_PNG_LATE_MAX; i++) {
+        if (place + HEADER > size || gf_input_read_at(input, header, HEADER, place) != GF_OK)
+            return;
+        uint64_t next = place + HEADER + big_endian(header) + CHECKSUM;
+        if (next > size || memcmp(header + 4, "IEND", 4) == 0)
+            return;
+        pixels_began |= memcmp(header + 4, "IDAT", 4) == 0;
+        if (pixels_began && is_metadata(header + 4))
+            late->offsets[late->count++] = place;
+        place = next;
+    }
+}

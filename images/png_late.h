@@ -1,0 +1,16 @@
+/* Metadata that a PNG file holds behind its pixels. */
+#pragma once
+
+#include "images/input.h"
+
+enum { GF_PNG_LATE_MAX = 64 };
+
+/* Places of chunks in the file: where their length and name begin. */
+typedef struct GfPngLate {
+    uint64_t offsets[GF_PNG_LATE_MAX];
+    size_t count;
+} GfPngLate;
+
+/* Finds text and EXIF chunks that follow the pixels, where the input can be read at any place; none
+ * are found in a pipe, behind a hundred thousand chunks, or behind a chunk that is cut short. */
+void gf_png_find_late(GfInput *input, GfPngLate *late);
