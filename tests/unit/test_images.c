@@ -456,8 +456,8 @@ static void every_orientation_shows_the_right_pixels(void **state)
     };
     GfReadOptions options = gf_read_options_default();
     GfReader *reader;
-    for (unsigned i = 0; i < 16; i++) {
-        unsigned orientation = i % 8 + 1;
+    for (int i = 0; i < 16; i++) {
+        unsigned orientation = (unsigned)i % 8 + 1;
         PngMaking how = {.depth = 8, .orientation = orientation, .interlace = i / 8};
         size_t width = cases[orientation - 1].width, height = cases[orientation - 1].height;
         make_png("a.png", 3, 2, &how, (const unsigned char *)"\1\2\3\4\5\6", 3);
@@ -1079,6 +1079,31 @@ static void npy_headers_are_read_as_numpy_writes_them(void **state)
 
 /* Three pictures of two channels and 1 x 2 pixels: sample 100 n + 10 c + x, as NumPy lays it out.
  */
+/* The axes of an array stay, also those of length one. */
+static void npy_axes_are_kept(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"(2, 3)", "(1, 2, 3)", "(1, 1, 2, 3)"};
+    static const GfFormat format = {3, 2, 1, false, GF_U8};
+    for (size_t i = 0; i < 3; i++) {
+        char text[96];
+        static Bytes bytes;
+        GfReader *reader;
+        GfReadOptions options = gf_read_options_default();
+        snprintf(text, sizeof text, "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }\n",
+                 shapes[i]);
+        save_npy("a.npy", 1, text, "\1\2\3\4\5\6", 6);
+        assert_int_equal(gf_reader_open(in_folder("a.npy"), &options, &reader), GF_OK);
+        unsigned char samples[] = "\1\2\3\4\5\6";
+        assert_int_equal(write_pictures("b.npy", &format, 1, &reader->metadata, NULL, 2, samples),
+                         GF_OK);
+        gf_reader_close(reader);
+        load("b.npy", &bytes);
+        bytes.data[bytes.size] = '\0';
+        assert_non_null(strstr((const char *)bytes.data + 10, shapes[i]));
+    }
+}
+
 static void npy_pictures_follow_one_another(void **state)
 {
     (void)state;
@@ -1344,6 +1369,7 @@ int main(void)
         IN_FOLDER(tolerance_keeps_what_was_decoded),
         IN_FOLDER(bytes_after_the_end_are_ignored),
         IN_FOLDER(what_is_no_picture_is_said),
+        IN_FOLDER(npy_axes_are_kept),
         IN_FOLDER(metadata_behind_the_pixels_is_found),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
         IN_FOLDER(many_texts_do_not_crowd_out_the_palette),
