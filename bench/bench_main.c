@@ -208,13 +208,6 @@ static void measure(Bench *b)
 
 /* ---- checking ---- */
 
-static double sample_at(const void *samples, size_t i, GfSample sample)
-{
-    return sample == GF_U8    ? ((const uint8_t *)samples)[i]
-           : sample == GF_U16 ? ((const uint16_t *)samples)[i]
-                              : (double)((const float *)samples)[i];
-}
-
 /* The exact response of the step at sample s of row y. */
 static double exact_at(const Bench *b, size_t s, size_t y)
 {
@@ -230,7 +223,7 @@ static double exact_at(const Bench *b, size_t s, size_t y)
                 gf_border_index((long long)(y + ky) + step->origin_y, height, step->border);
             x = gf_border_index(x, width, step->border);
             size_t at = (size_t)(row * width + x) * step->channels + s % step->channels;
-            sum += gf_linear_tap(&step->linear, f, ky, kx) * sample_at(b->picture, at, step->in);
+            sum += gf_linear_tap(&step->linear, f, ky, kx) * gf_sample_at(b->picture, at, step->in);
         }
         squares += sum * sum;
     }
@@ -249,7 +242,7 @@ static bool check(Bench *b)
     for (size_t i = 0; i < CHECKED; i++) {
         size_t s = i < 4 ? i % 2 * (row - 1) : next() % row;
         size_t y = i < 4 ? i / 2 * (step->out_height - 1) : next() % step->out_height;
-        double exact = exact_at(b, s, y), got = sample_at(b->result, y * row + s, step->out);
+        double exact = exact_at(b, s, y), got = gf_sample_at(b->result, y * row + s, step->out);
         double allowed = step->out == GF_U8    ? 0.5 + 1e-3
                          : step->out == GF_U16 ? 0.5 + 0.05
                                                : 1e-6 * fabs(exact);

@@ -28,7 +28,15 @@ static inline size_t gf_max(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Allocates count * size bytes, aligned to 64, not cleared. The caller frees *memory with free().
+enum { GF_ALIGNMENT = 64 };
+
+/* `bytes`, which is no size near SIZE_MAX, rounded up to the alignment of allocations. */
+static inline size_t gf_align(size_t bytes)
+{
+    return (bytes + GF_ALIGNMENT - 1) / GF_ALIGNMENT * GF_ALIGNMENT;
+}
+
+/* Allocates count * size bytes, aligned to GF_ALIGNMENT, not cleared. The caller frees *memory with free().
  * GF_EMEMORY (and *memory = NULL) when the product overflows or memory is short. */
 GfStatus gf_allocate(size_t count, size_t size, void *memory);
 

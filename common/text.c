@@ -1,7 +1,8 @@
 #include "common/text.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of the well-formed UTF-8 character at s that is safe to show, or 0. C1 controls
@@ -51,6 +52,18 @@ const char *gf_escape(const char *name, char *out, size_t size)
     }
     out[used] = '\0';
     return out;
+}
+
+bool gf_read_number(const char **text, double *value)
+{
+    char *end;
+    const char *s = *text + strspn(*text, " \t\r\n");
+    size_t digits = strspn(s, "+-.0123456789eE");
+    *value = strtod(s, &end);
+    if (end == s || (size_t)(end - s) > digits || !isfinite(*value))
+        return false;
+    *text = end;
+    return true;
 }
 
 /* Levenshtein distance; names here are short, longer ones never match. */

@@ -1,6 +1,7 @@
 /* Names in messages: made harmless, and matched when misspelt. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Writes `name` to `out` (size bytes, always terminated) with control characters, bytes
@@ -8,6 +9,10 @@
  * doubled, so that no file name can forge a line or move the cursor. Returns `out`. Names that do
  * not fit end in "...". */
 const char *gf_escape(const char *name, char *out, size_t size);
+
+/* Reads a finite decimal number at *text, after white space, and moves *text behind it; false (and
+ * *text unchanged) where there is none. Other notations that strtod() knows are none: nan, inf, 0x1p3. */
+bool gf_read_number(const char **text, double *value);
 
 /* The entry of `names` (NULL-terminated) closest to `name` by edit distance, or NULL when more than
  * about a third of the letters differ. */

@@ -37,11 +37,6 @@ struct GfSession {
     GfTimes times;
 };
 
-static size_t align(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
 static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRowSet *rows)
 {
     size_t count = pipeline->count, lag = 0;
@@ -56,12 +51,12 @@ static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRow
             lag += pipeline->steps[i].linear.height - 1;
     }
     chain->run_rows = gf_max(MOST_RUN_ROWS, 2 * lag);
-    chain->bytes = align(chain->scratch);
+    chain->bytes = gf_align(chain->scratch);
     size_t needed = chain->run_rows;
     for (size_t i = count - 1; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
         needed = gf_step_most_rows(&pipeline->steps[i + 1], needed);
-        chain->between[i] = align(step->out_width * step->channels * gf_sample_size(step->out));
+        chain->between[i] = gf_align(step->out_width * step->channels * gf_sample_size(step->out));
         chain->between_first[i] = chain->bytes;
         chain->bytes += chain->between[i] * needed;
     }

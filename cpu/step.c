@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
-
 /* Taps that are not zero, in groups that are summed up by themselves before they are added: a
  * rounding error then grows with the number of groups plus their length (filters/precision.c counts
  * on it). */
@@ -35,11 +33,6 @@ struct GfStepRunner {
 };
 
 /* ---- preparation ---- */
-
-static size_t align(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 static void set_tap(void *taps, bool wide, size_t i, double value)
 {
@@ -111,8 +104,8 @@ GfStatus gf_step_runner_create(const GfStep *step, bool wide, const GfRowFunctio
     runner->real = wide ? sizeof(double) : sizeof(float);
     runner->row = step->out_width * step->channels;
     runner->padded = runner->row + (filter ? step->linear.width - 1 : 0) * step->channels;
-    runner->row_bytes = align(runner->row * runner->real);
-    runner->padded_bytes = align(runner->padded * runner->real);
+    runner->row_bytes = gf_align(runner->row * runner->real);
+    runner->padded_bytes = gf_align(runner->padded * runner->real);
     runner->height = filter ? step->linear.height : 1;
     GfStatus status = filter ? list_kernels(runner) : GF_OK;
     if (status != GF_OK) {
@@ -127,8 +120,8 @@ size_t gf_step_runner_scratch(const GfStepRunner *runner)
 {
     size_t responses = runner->step->kind == GF_STEP_FILTER ? runner->step->linear.filters : 1;
     return (runner->height + 1) * runner->padded_bytes + responses * runner->row_bytes +
-           runner->row_bytes + align(runner->longest * sizeof(void *)) +
-           align(responses * sizeof(void *));
+           runner->row_bytes + gf_align(runner->longest * sizeof(void *)) +
+           gf_align(responses * sizeof(void *));
 }
 
 void gf_step_runner_free(GfStepRunner *runner)
@@ -168,9 +161,9 @@ static Scratch divide(const GfStepRunner *runner, void *memory)
     scratch.saved = next;
     next += runner->row_bytes;
     scratch.sources = (const void **)(void *)next;
-    next += align(runner->longest * sizeof(void *));
+    next += gf_align(runner->longest * sizeof(void *));
     scratch.responses = (void **)(void *)next;
-    next += align(responses * sizeof(void *));
+    next += gf_align(responses * sizeof(void *));
     for (size_t f = 0; f < responses; f++, next += runner->row_bytes)
         scratch.responses[f] = next;
     return scratch;

@@ -15,22 +15,6 @@
 
 enum { SHOWN = 160 }; /* bytes of a user's text that a message repeats */
 
-/* Reads a finite decimal number at *text and moves behind it. */
-static bool read_number(const char **text, double *value)
-{
-    char *end;
-    /* strtod would take "nan", "inf" and hexadecimal too. */
-    const char *s = *text;
-    while (isspace((unsigned char)*s))
-        s++;
-    size_t digits = strspn(s, "+-.0123456789eE");
-    *value = strtod(s, &end);
-    if (end == s || (size_t)(end - s) > digits || !isfinite(*value))
-        return false;
-    *text = end;
-    return true;
-}
-
 /* The number of `word` among `words` ("a b c"), or -1. */
 static int word_number(const char *words, const char *word)
 {
@@ -60,7 +44,7 @@ static GfStatus set_parameter(const GfNamedFilter *row, const GfParameter *param
         *value = number;
         return GF_OK;
     }
-    if (!read_number(&end, value) || *end)
+    if (!gf_read_number(&end, value) || *end)
         return gf_fail(GF_EUSAGE, "%s: %s=%s is not a number", row->name, parameter->name, shown);
     if (*value < parameter->minimum || *value > parameter->maximum)
         return gf_fail(GF_EUSAGE, "%s: %s=%s is outside %g to %g", row->name, parameter->name,
@@ -143,11 +127,11 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     double scale = 1.0, offset = 0.0;
     if (*text == '/') {
         text++;
-        if (!read_number(&text, &scale) || scale == 0.0)
+        if (!gf_read_number(&text, &scale) || scale == 0.0)
             return gf_fail(GF_EUSAGE,
                            "the kernel's scale after \"/\" is not a number other than 0");
     }
-    if ((*text == '+' || *text == '-') && !read_number(&text, &offset))
+    if ((*text == '+' || *text == '-') && !gf_read_number(&text, &offset))
         return gf_fail(GF_EUSAGE, "the kernel's offset is not a number");
     if (*text++ != ':')
         return gf_fail(GF_EUSAGE, "a kernel is written %zux%zu: and then its %zu numbers", side[0],
@@ -159,7 +143,7 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     size_t count = side[0] * side[1];
     char shown[SHOWN];
     for (size_t i = 0; i < count; i++) {
-        if (read_number(&text, &linear->weights[i]))
+        if (gf_read_number(&text, &linear->weights[i]))
             continue;
         text += strspn(text, " \t\r\n");
         if (*text)

@@ -4,7 +4,6 @@
 #include "filters/kernel_file.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +59,12 @@ static GfStatus read_line(Table *table, const char *text, size_t line)
         if (empty)
             GF_TRY(begin_row(table, line));
         empty = false;
-        char *end;
-        double value = strtod(text, &end);
-        size_t digits = strspn(text, "+-.0123456789eE");
-        if (end == text || (size_t)(end - text) > digits || !isfinite(value)) {
+        double value;
+        if (!gf_read_number(&text, &value)) {
             char shown[SHOWN];
             return gf_fail(GF_EUSAGE, "line %zu: not a number: \"%s\"", line,
                            gf_escape(text, shown, sizeof shown));
         }
-        text = end;
         GF_TRY(grow(&table->values, sizeof *table->values, table->count, &table->capacity));
         table->values[table->count++] = value;
     }

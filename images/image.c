@@ -2,17 +2,15 @@
 
 #include <stdlib.h>
 
-enum { ROW_ALIGNMENT = 64 };
-
 GfStatus gf_image_allocate(const GfFormat *format, GfImage *image)
 {
     size_t stride;
     *image = (GfImage){.format = *format};
     if (!gf_mul(format->width, format->channels, &stride) ||
         !gf_mul(stride, gf_sample_size(format->sample), &stride) ||
-        !gf_add(stride, ROW_ALIGNMENT - 1, &stride))
+        stride > SIZE_MAX - GF_ALIGNMENT)
         return gf_fail(GF_ELIMIT, "rows of %zu pixels are too long", format->width);
-    image->stride = stride / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    image->stride = gf_align(stride);
     return gf_allocate(format->height, image->stride, &image->samples);
 }
 

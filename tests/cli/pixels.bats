@@ -78,23 +78,23 @@ load common
 }
 
 @test "rounding is to nearest, on every kind of sample and on both CPU backends" {
-    local device
     npy '|u1' 1 '1, 5' '\x01\x03\x05\x07\x09' >half.npy
     npy '|u1' 1 '1, 6' '\x01\x02\x03\x05\x06\x07' >quarter.npy
     npy '<u2' 2 '1, 4' '\x01\x00\x03\x00\xfd\xff\xff\xff' >wide.npy
     npy '<f4' 4 '1, 4' '\x00\x00\x20\x40\x00\x00\x60\x40\xcd\xcc\x0c\x42\x00\x00\x80\xbf' >float.npy
     expect() { # IN KERNEL DEPTH FORMAT VALUES
-        gf "$1.npy" -k "$2" -o "$device.$1.npy" --depth "$3" --device "$device"
-        printf '%s %s: %s\n' "$device" "$1" "$(values "$4" "$device.$1.npy")"
-        [ "$(values "$4" "$device.$1.npy")" = "$5" ]
+        local device
+        for device in cpu reference; do
+            gf "$1.npy" -k "$2" -o "$device.$1.npy" --depth "$3" --device "$device"
+            printf '%s %s: %s\n' "$device" "$1" "$(values "$4" "$device.$1.npy")"
+            [ "$(values "$4" "$device.$1.npy")" = "$5" ]
+        done
     }
-    for device in cpu reference; do
-        expect half '1x1/2: 1' 8 u1 '0 2 2 4 4'     # 0.5 1.5 2.5 3.5 4.5
-        expect quarter '1x1/4: 1' 8 u1 '0 0 1 1 2 2' # 0.25 0.5 0.75 1.25 1.5 1.75
-        expect wide '1x1/2: 1' 16 u2 '0 2 32766 32768' # 0.5 1.5 32766.5 32767.5
-        expect float '1x1: 1' 8 u1 '2 4 35 0'       # 2.5 3.5 35.2 -1
-    done
-    # A PNG of the same: the samples of one row are what a decoder of its own finds.
+    expect half '1x1/2: 1' 8 u1 '0 2 2 4 4'        # 0.5 1.5 2.5 3.5 4.5
+    expect quarter '1x1/4: 1' 8 u1 '0 0 1 1 2 2'   # 0.25 0.5 0.75 1.25 1.5 1.75
+    expect wide '1x1/2: 1' 16 u2 '0 2 32766 32768' # 0.5 1.5 32766.5 32767.5
+    expect float '1x1: 1' 8 u1 '2 4 35 0'          # 2.5 3.5 35.2 -1
+    # PNG has no floats to take refuge in.
     gf half.npy -k '1x1/2: 1' -o half.png --depth 8
     gf half.png -k identity -o back.npy
     [ "$(values f4 back.npy)" = '0 2 2 4 4' ]
@@ -220,6 +220,45 @@ load common
         gf b.png -k "$kernel" --device reference -o reference.png --overwrite
         same_picture cpu.png reference.png
     done
+}
+
+# gray_alpha WIDTH HEIGHT SAMPLE...: a PNG of gray and opacity on standard output.
+gray_alpha() {
+    command -v python3 >/dev/null || skip 'no python3'
+    python3 -c '
+import struct, sys, zlib
+width, height, *samples = map(int, sys.argv[1:])
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+rows = [b"\0" + bytes(samples[2 * width * y:2 * width * (y + 1)]) for y in range(height)]
+sys.stdout.buffer.write(b"\x89PNG\r\n\x1a\n"
+    + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 4, 0, 0, 0))
+    + chunk(b"IDAT", zlib.compress(b"".join(rows))) + chunk(b"IEND", b""))' "$@"
+}
+
+@test "opacity with border valid, by hand" {
+    gray_alpha 3 1 100 255 200 51 40 0 >row.png
+    gray_alpha 1 3 100 255 200 51 40 0 >column.png
+    expect() { # ALPHA TAPS GRAY-AND-OPACITY
+        local device way
+        for device in cpu reference; do
+            for way in 'row 3x1' 'column 1x3'; do
+                gf "${way% *}.png" -k "${way#* }$2" --alpha "$1" --border valid --device "$device" \
+                    -o out.png --overwrite
+                [ "$status" -eq 0 ]
+                gf out.png -k identity --depth 8 -o out.npy --overwrite
+                printf '%s %s %s: %s\n' "$device" "$way" "$1" "$(values u1 out.npy)"
+                [ "$(values u1 out.npy)" = "$3" ]
+            done
+        done
+    }
+    # Opacity (255 + 2 * 51 + 0) / 4 = 89.25; gray (100 + 2 * 200 * 51 / 255 + 0) / 4 = 45, by
+    # 89.25 / 255 = 128.57. Not weighed: (100 + 400 + 40) / 4 = 135.
+    expect premul '/4: 1 2 1' '129 89'
+    expect auto '/4: 1 2 1' '129 89'
+    expect copy '/4: 1 2 1' '135 51'
+    expect filter '/4: 1 2 1' '135 89'
+    expect auto ': -1 0 1' '60 51'
 }
 
 @test "opacity with border valid: the middle of what replicate gives" {

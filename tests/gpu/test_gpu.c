@@ -119,21 +119,6 @@ static void set_sample(void *row, size_t i, GfSample sample, double value)
     }
 }
 
-static double get_sample(const void *row, size_t i, GfSample sample)
-{
-    switch (sample) {
-    case GF_U8:
-        return ((const uint8_t *)row)[i];
-    case GF_U16:
-        return ((const uint16_t *)row)[i];
-    case GF_F32:
-        return (double)((const float *)row)[i];
-    case GF_F64:
-        break;
-    }
-    return ((const double *)row)[i];
-}
-
 /* Noise; opacities are often 0 or full, as in pictures. */
 static Block random_picture(const GfFormat *format)
 {
@@ -245,8 +230,8 @@ static bool exact_enough(const GfFormat *format, const Block *out, const Block *
     double allowed = format->sample == GF_U8 ? 0.5 + 1e-3 : 0.5 + 0.05;
     for (size_t y = 0; y < format->height; y++)
         for (size_t i = 0; i < gf_row_samples(format); i++) {
-            double got = get_sample(out->rows + y * out->stride, i, format->sample);
-            double want = get_sample(exact->rows + y * exact->stride, i, GF_F64);
+            double got = gf_sample_at(out->rows + y * out->stride, i, format->sample);
+            double want = gf_sample_at(exact->rows + y * exact->stride, i, GF_F64);
             if (gf_sample_is_float(format->sample)) {
                 error += (got - want) * (got - want);
                 size += want * want;
