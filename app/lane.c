@@ -1,10 +1,8 @@
 /* The plan says how many rows there are of everything; here they get memory, the backend's own
- * where its transfers want that, and begin at multiples of 64 bytes. */
+ * where its transfers want that, and begin at multiples of GF_ALIGNMENT. */
 #include "app/lane.h"
 
 #include <stdlib.h>
-
-enum { ROW_ALIGNMENT = 64 };
 
 static bool same_format(const GfFormat *a, const GfFormat *b)
 {
@@ -36,18 +34,13 @@ static void release(GfLane *lane, void *memory)
         free(memory);
 }
 
-static size_t padded(size_t row_bytes)
-{
-    return (row_bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-}
-
 static GfStatus allocate_rows(GfLane *lane)
 {
     const GfPlan *plan = lane->plan;
     void *memory;
     lane->submits = (plan->in.height + plan->band_rows - 1) / plan->band_rows;
     lane->slots = gf_min(lane->submits, GF_SLOTS);
-    lane->ring = (GfRing){.rows = plan->ring_rows, .stride = padded(gf_row_bytes(&plan->in))};
+    lane->ring = (GfRing){.rows = plan->ring_rows, .stride = gf_align(gf_row_bytes(&plan->in))};
     GF_TRY(allocate(lane, lane->ring.rows, lane->ring.stride, &memory));
     lane->ring.samples = memory;
     GF_TRY(gf_allocate_zero(lane->slots * plan->outputs, sizeof *lane->bands, &lane->bands));
@@ -55,7 +48,7 @@ static GfStatus allocate_rows(GfLane *lane)
         const GfPipeline *pipeline = &plan->pipelines[i];
         for (size_t slot = 0; slot < lane->slots; slot++) {
             GfBand *band = gf_lane_band(lane, slot, i);
-            band->stride = padded(gf_row_bytes(&pipeline->out));
+            band->stride = gf_align(gf_row_bytes(&pipeline->out));
             GF_TRY(allocate(lane, pipeline->most_rows, band->stride, &band->samples));
         }
     }

@@ -94,8 +94,8 @@ static void print_combine(const GfCombine *combine)
     };
     printf("\nCombined: %s", formulas[combine->op]);
     if (combine->op == GF_COMBINE_UNSHARP)
-        printf(", amount %g, where the difference is at least %g steps of 8 bits", combine->amount,
-               combine->threshold);
+        printf(", amount %g, where the difference is at least %g on a scale of 0 to 255",
+               combine->amount, combine->threshold);
     putchar('\n');
 }
 

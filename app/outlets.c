@@ -87,6 +87,7 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfCod
     GfStatus status = GF_OK;
     GfMetadata kept = options->strip ? gf_metadata_none() : *metadata;
     kept.icc = metadata->icc;
+    kept.axes = metadata->axes; /* the array's shape, which says nothing about its origin */
     if (outlets->stacked) {
         GF_TRY(check_stack(formats, filters));
         if (!gf_mul(pictures, filters, &pictures))

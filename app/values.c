@@ -1,5 +1,5 @@
-/* strtoull() and strtod() take more than a user means ("-1" as a huge number, "0x10", " 3", "nan"),
- * so the first character and the end are looked at here. */
+/* strtoull() takes more than a user means ("-1" as a huge number, " 3"), so the first character and
+ * the end are looked at here. */
 #include "app/values.h"
 
 #include <ctype.h>
@@ -67,10 +67,11 @@ GfStatus gf_value_size(const char *option, const char *text, size_t unit, size_t
 
 GfStatus gf_value_number(const char *option, const char *text, double least, double *value)
 {
-    char shown[SHOWN], *end;
-    double number = strtod(text, &end);
-    bool plain = strspn(text, "+-.0123456789eE") == strlen(text);
-    if (plain && end != text && !*end && isfinite(number) && number >= least) {
+    char shown[SHOWN];
+    const char *end = text;
+    double number;
+    if (!isspace((unsigned char)*text) && gf_read_number(&end, &number) && !*end &&
+        number >= least) {
         *value = number;
         return GF_OK;
     }

@@ -91,6 +91,15 @@ load common
     [ ! -e b.png ]
 }
 
+@test "an array keeps its axes, also with --strip" {
+    local option
+    npy '|u1' 1 '1, 1, 1, 2' '\x01\x02' >a.npy
+    for option in --depth=8 --strip; do
+        gf a.npy -k identity -o b.npy "$option" --overwrite
+        [[ $(head -c 128 b.npy | tr -d '\0') == *"(1, 1, 1, 2)"* ]]
+    done
+}
+
 @test "templates" {
     mkdir -p in/sub
     scene gray8 in/a.png
