@@ -169,6 +169,9 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
     gf_progress_end();
     if (batch.fatal)
         gf_record_not_started(jobs, batch.next);
+    const GfRecord stopped = {.outcome = GF_OUTCOME_STOPPED};
+    for (size_t i = batch.next; options->json && i < jobs->count; i++)
+        gf_record_json(&stopped, &jobs->jobs[i]);
     if (jobs->count > 1)
         summarise(&batch, gf_now() - start);
     for (size_t i = 0; i < batch.failed; i++)

@@ -1,4 +1,4 @@
-/* Both pictures are decoded whole; what differs in kind (size, channels, depth) is trouble, not a
+/* Both pictures are decoded whole, once their headers say that they can be compared; what differs in kind (size, channels, depth) is trouble, not a
  * difference: a number for it would mean nothing. */
 #include "app/compare_files.h"
 
@@ -11,19 +11,33 @@
 #include "app/message.h"
 #include "app/whole.h"
 
-static GfStatus load(const GfOptions *options, const char *path, GfImage *image)
+enum { TWO = 2 };
+
+/* What has been opened and read of A and B. */
+typedef struct Pair {
+    GfReader *readers[TWO];
+    GfImage images[TWO];
+} Pair;
+
+/* Opens both and reads them only when they can be compared. On failure *path is the file to blame,
+ * or NULL. */
+static GfStatus load(const GfOptions *options, Pair *pair, const char **path)
 {
-    GfReader *reader;
-    GfStatus status = gf_reader_open(path, &options->read, &reader);
-    if (status == GF_OK) {
-        status = gf_whole_read(reader, &options->read, image);
-        if (status == GF_OK && reader->note[0])
-            gf_say_note(path, "%s", reader->note);
+    for (size_t i = 0; i < TWO; i++) {
+        *path = options->operands[i];
+        GF_TRY(gf_reader_open(*path, &options->read, &pair->readers[i]));
     }
-    gf_reader_close(reader);
-    if (status != GF_OK)
-        gf_say_error(path, "%s", gf_message());
-    return status;
+    *path = NULL;
+    GF_TRY(gf_compare_formats(&pair->readers[0]->format, &pair->readers[1]->format));
+    for (size_t i = 0; i < TWO; i++) {
+        *path = options->operands[i];
+        GF_TRY(gf_whole_read(pair->readers[i], &options->read, &pair->images[i]));
+        if (pair->readers[i]->note[0])
+            gf_say_note(*path, "%s", pair->readers[i]->note);
+    }
+    *path = NULL;
+    /* Again: of arrays of several pictures there may be more in one file. */
+    return gf_compare_formats(&pair->images[0].format, &pair->images[1].format);
 }
 
 static void print_figures(const GfOptions *options, const GfFigures *figures)
@@ -43,10 +57,12 @@ static void print_figures(const GfOptions *options, const GfFigures *figures)
     free(title);
 }
 
-static GfStatus compare(const GfOptions *options, const GfImage *a, const GfImage *b,
-                        GfFigures *figures)
+static GfStatus compare(const GfOptions *options, Pair *pair, GfFigures *figures, const char **path)
 {
-    GF_TRY(gf_compare_formats(&a->format, &b->format));
+    *path = NULL;
+    GF_TRY(gf_diff_image_check(options, options->operands, options->operand_count));
+    GF_TRY(load(options, pair, path));
+    const GfImage *a = &pair->images[0], *b = &pair->images[1];
     GF_TRY(gf_compare_images(a, b, options->tolerance, figures));
     print_figures(options, figures);
     return gf_whole_write_difference(options, a, b, figures->largest);
@@ -54,19 +70,15 @@ static GfStatus compare(const GfOptions *options, const GfImage *a, const GfImag
 
 int gf_compare_files(const GfOptions *options)
 {
-    GfImage a = {0}, b = {0};
+    Pair pair = {0};
     GfFigures figures = {0};
-    int result = 2;
-    if (gf_diff_image_check(options, options->operands, options->operand_count) != GF_OK)
-        gf_say_error(NULL, "%s", gf_message());
-    else if (load(options, options->operands[0], &a) == GF_OK &&
-             load(options, options->operands[1], &b) == GF_OK) {
-        if (compare(options, &a, &b, &figures) == GF_OK)
-            result = figures.beyond > 0;
-        else
-            gf_say_error(NULL, "%s", gf_message());
+    const char *path;
+    GfStatus status = compare(options, &pair, &figures, &path);
+    if (status != GF_OK)
+        gf_say_error(path, "%s", gf_message());
+    for (size_t i = 0; i < TWO; i++) {
+        gf_reader_close(pair.readers[i]);
+        gf_image_free(&pair.images[i]);
     }
-    gf_image_free(&a);
-    gf_image_free(&b);
-    return result;
+    return status != GF_OK ? 2 : figures.beyond > 0;
 }

@@ -33,7 +33,8 @@ static json_t *real_json(double value)
 json_t *gf_name_json(const char *name)
 {
     char shown[NAME_SHOWN];
-    return json_string(gf_escape(name, shown, sizeof shown));
+    json_t *text = json_string(name);
+    return text ? text : json_string(gf_escape(name, shown, sizeof shown));
 }
 
 void gf_figures_json(json_t *line, const GfFigures *figures)

@@ -90,9 +90,11 @@ static GfStatus visit(Walk *state, const char *path, const char *folder, const c
                        about.st_ino == state->skipped.st_ino;
         if (state->recursive && !skipped)
             status = walk(state, inside, below);
-    } else if (gf_codec_for_path(name) && (!S_ISLNK(about.st_mode) || stat(inside, &about) == 0) &&
-               S_ISREG(about.st_mode)) {
-        status = add_file(state->inputs, inside, folder, &about, &added);
+    } else if (gf_codec_for_path(name)) {
+        /* A link that leads nowhere is a picture that cannot be read. */
+        bool lost = S_ISLNK(about.st_mode) && stat(inside, &about) != 0;
+        if (lost || S_ISREG(about.st_mode))
+            status = add_file(state->inputs, inside, folder, lost ? NULL : &about, &added);
     }
 done:
     free(inside);

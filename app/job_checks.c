@@ -173,6 +173,8 @@ done:
 GfStatus gf_diff_image_check(const GfOptions *options, const char *const *others, size_t count)
 {
     char shown[SHOWN], other[SHOWN];
+    if (options->diff_image && strcmp(options->diff_image, "-") == 0)
+        return gf_fail(GF_EUSAGE, "--diff-image -: the figures go to standard output");
     for (size_t i = 0; options->diff_image && i < count; i++) {
         bool same;
         GF_TRY(gf_place_same(options->diff_image, others[i], &same));

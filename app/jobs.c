@@ -172,7 +172,8 @@ static GfStatus make_paths(const Maker *maker, size_t index, GfJob *job)
     job->codec = maker->options->format;
     if (!job->codec && job->outputs)
         job->codec = gf_codec_for_path(job->paths[0]);
-    return gf_job_check_format(maker->options, job, maker->target == ONE_FILE);
+    return gf_job_check_format(maker->options, job,
+                               maker->target == ONE_FILE || maker->options->name);
 }
 
 static GfStatus make_jobs(Maker *maker)

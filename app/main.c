@@ -89,10 +89,11 @@ int main(int count, char **arguments)
         gf_message_setup(options.quiet, options.verbose);
         result = run(&options);
     }
-    gf_options_free(&options);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         gf_say_error(NULL, "standard output: %s", strerror(errno));
-        result = result ? result : 3;
+        /* Of a comparison the figures are the result. */
+        result = options.command == GF_COMMAND_COMPARE ? 2 : result ? result : 3;
     }
+    gf_options_free(&options);
     return result;
 }

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/text.h"
 
@@ -150,6 +151,14 @@ static GfStatus check_together(const GfOptions *options)
     return GF_OK;
 }
 
+static const char *nearest_command(const char *word)
+{
+    const char *words[COMMANDS + 1] = {NULL};
+    for (size_t i = 0; i < COMMANDS; i++)
+        words[i] = commands[i].word;
+    return gf_nearest(word, words);
+}
+
 static GfStatus check_operands(const GfOptions *options)
 {
     char shown[SHOWN];
@@ -169,10 +178,13 @@ static GfStatus check_operands(const GfOptions *options)
         return gf_fail(GF_EUSAGE, "no picture and no filter; %s", example);
     if (!options->operand_count)
         return gf_fail(GF_EUSAGE, "no picture; %s", example);
-    if (!options->kernel_count)
-        return gf_fail(GF_EUSAGE, "no filter for %s: --kernel is missing; %s",
-                       gf_escape(options->operands[0], shown, sizeof shown), example);
-    return GF_OK;
+    if (options->kernel_count)
+        return GF_OK;
+    const char *first = options->operands[0], *command = nearest_command(first);
+    gf_escape(first, shown, sizeof shown);
+    if (command && access(first, F_OK) != 0)
+        return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"%s\"?", shown, command);
+    return gf_fail(GF_EUSAGE, "no filter for %s: --kernel is missing; %s", shown, example);
 }
 
 GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)

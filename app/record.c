@@ -69,9 +69,7 @@ void gf_record_json(const GfRecord *record, const GfJob *job)
     json_object_set_new(line, "outputs", outputs);
     json_object_set_new(line, "status", json_string(words[record->outcome]));
     if (record->outcome == GF_OUTCOME_FAILED) {
-        /* A message that was cut within a character is no UTF-8. */
-        json_t *error = json_string(record->error.message);
-        json_object_set_new(line, "error", error ? error : gf_name_json(record->error.message));
+        json_object_set_new(line, "error", gf_name_json(record->error.message));
     }
     if (record->in.width)
         add_picture(line, record);

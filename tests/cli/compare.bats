@@ -173,3 +173,15 @@ load common
     [ "$status" -eq 0 ]
     cmp one.png other.png
 }
+
+@test "figures that cannot be printed are trouble" {
+    [ -c /dev/full ] || skip 'no /dev/full'
+    scene gray8 a.png
+    local status=0
+    "$GPUFILTER" compare a.png a.png >/dev/full 2>message || status=$?
+    [ "$status" -eq 2 ]
+    [ "$(cat message)" = 'gpufilter: standard output: No space left on device' ]
+    gf compare a.png a.png --diff-image -
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --diff-image -: the figures go to standard output' ]
+}

@@ -100,3 +100,13 @@ tree() {
     [ "$(find in -type f | wc -l)" -eq 2 ]
     same_picture in/a.png expected.png
 }
+
+@test "a link that leads nowhere is a failure among the others" {
+    mkdir in
+    scene gray8 in/a.png
+    ln -s nowhere.png in/b.png
+    gf in -k box -o out
+    [ "$status" -eq 1 ]
+    [ "${stderr_lines[0]}" = 'gpufilter: in/b.png: cannot be opened: No such file or directory' ]
+    [ -s out/a.box.png ]
+}

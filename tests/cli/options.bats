@@ -129,3 +129,9 @@ says() {
     [ "$status" -eq 0 ]
     [[ $output == *direct* ]]
 }
+
+@test "misspelt calls get the nearest known one" {
+    gf devics
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: "devics" is no call; did you mean "devices"?' ]
+}

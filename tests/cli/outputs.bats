@@ -280,3 +280,13 @@ load common
     gf a.png -k box -o c.png
     cmp b.png c.png
 }
+
+@test "--name with an extension that nothing is known of is refused" {
+    scene gray8 a.png
+    gf a.png -k box --name '{stem}.tif'
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'a.tif: nothing is known of the extension .tif'* ]]
+    gf a.png -k box --name '{stem}.tif' --format png
+    [ "$status" -eq 0 ]
+    [ -s a.tif ]
+}

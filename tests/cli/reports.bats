@@ -96,3 +96,22 @@ on_terminal() {
     gf a.png b.png -k box:size=99
     [[ $stderr != *$'\r'* && $stderr != *$'\e'* ]]
 }
+
+@test "--json: names as they are, a line also for what was not started" {
+    [ -c /dev/full ] || skip 'no /dev/full'
+    mkdir in out
+    scene gray8 $'in/a\e\u202e.png'
+    cp in/a* in/b.png
+    cp in/a* $'in/c\xff.png'
+    ln -s /dev/full out/b.box.png
+    gf in -k box -o out -j 1 --json
+    [ "$status" -eq 3 ]
+    run python3 -c '
+import json, sys
+lines = [json.loads(line) for line in sys.stdin]
+print([line["status"] for line in lines])
+print(lines[0]["input"] == "in/a\x1b\u202e.png", lines[2]["input"])
+' <<<"$output"
+    [ "${lines[0]}" = "['ok', 'failed', 'stopped']" ]
+    [ "${lines[1]}" = 'True in/c\xff.png' ]
+}
