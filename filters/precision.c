@@ -163,6 +163,9 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
             if (premultiplied && (has_negative_tap(&step->linear) || step->combine.op))
                 return true;
+            /* The square of a float may be beyond f32 in either direction. */
+            if (step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in))
+                return true;
             follow_filter(step, limit, &known);
         } else {
             known.error = hypot(known.error, 3.0 * unit * fmin(known.largest, limit));

@@ -256,6 +256,7 @@ static void test_precision(void **state)
         {"3x1: -0.1 0 0.1", GF_F32, GF_F32, true},
         {"box", GF_F32, GF_F32, false},
         {"box", GF_F64, GF_F32, true},
+        {"sobel", GF_F32, GF_U8, true},
         {"box", GF_F32, GF_F64, true},
         {"binomial", GF_F32, GF_U8, false},
         {"sharpen:amount=20.3", GF_F32, GF_U16, true}, /* floats up to 65535 */
