@@ -730,12 +730,11 @@ typedef struct Worker {
 static void *work(void *context)
 {
     Worker *worker = context;
-    size_t last = quick ? 1 : 7;
-    for (size_t i = 0; i <= last; i++) {
+    for (size_t i = 0; i < 8; i++) {
         worker->status = run_plan(worker->backend, worker->plan, worker->in, worker->outs);
         if (worker->status != GF_OK)
             break;
-        if (i < last)
+        if (i < 7)
             free_outs(worker->outs, 1);
     }
     return NULL;
@@ -753,7 +752,7 @@ static void test_threads(size_t a)
     Worker workers[2];
     pthread_t threads[2];
     must(gf_plan_create(filters, 1, &format, &options, &plan), "threads");
-    shrink_bands(plan, quick ? 40 : 7);
+    shrink_bands(plan, 7);
     must(run_plan(gpus[a], plan, &in, &alone), "threads");
     for (size_t i = 0; i < 2; i++) {
         workers[i] = (Worker){.backend = gpus[a], .plan = plan, .in = &in};
@@ -783,7 +782,7 @@ static void test_reuse(size_t a)
     const GfFilter *filters[] = {filter};
     GfPlan *plan;
     must(gf_plan_create(filters, 1, &format, &options, &plan), "reuse");
-    shrink_bands(plan, quick ? 30 : 6);
+    shrink_bands(plan, 6);
     Block fresh, out = make_picture(&plan->pipelines[0].out);
     Run run = {.backend = gpus[a], .plan = plan, .outs = &out};
     void *rows;
@@ -819,7 +818,9 @@ static void test_reuse(size_t a)
 static void test_sessions(void)
 {
     for (size_t a = 0; a < algorithms; a++) {
-        test_threads(a);
+        /* racecheck (CUDA 13.0) stalls where two threads launch kernels at once. */
+        if (!quick)
+            test_threads(a);
         test_reuse(a);
     }
 }
