@@ -23,7 +23,8 @@ static const char beginning[] =
     "  gpufilter filters [NAME[:PARAMETERS]]   the filters there are; one of them in numbers\n"
     "  gpufilter compare A B                   how far two pictures differ\n"
     "  gpufilter devices                       what this machine can compute on\n"
-    "  gpufilter algorithms                    the methods that the GPU can use\n";
+    "  gpufilter algorithms                    the methods that the GPU can use\n"
+    "  gpufilter completion SHELL              a script that completes words in bash, zsh, fish\n";
 
 static const char ending[] =
     "\n"

@@ -9,6 +9,7 @@
 #include "app/batch.h"
 #include "app/compare_devices.h"
 #include "app/compare_files.h"
+#include "app/completion.h"
 #include "app/listing.h"
 #include "app/message.h"
 #include "app/stop.h"
@@ -70,6 +71,8 @@ static int run(const GfOptions *options)
         return gf_list_filters(options->operands[0]) == GF_OK ? 0 : usage_error();
     case GF_COMMAND_DEVICES:
         return gf_list_devices() == GF_OK ? 0 : usage_error();
+    case GF_COMMAND_COMPLETION:
+        return gf_completion_print(options->operands[0]) == GF_OK ? 0 : usage_error();
     case GF_COMMAND_ALGORITHMS:
         gf_list_algorithms();
         return 0;

@@ -21,6 +21,7 @@ static const struct {
     {"filters", GF_COMMAND_FILTERS, 0, 1, "gpufilter filters [NAME[:PARAMETERS]]"},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
     {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
+    {"completion", GF_COMMAND_COMPLETION, 1, 1, "gpufilter completion bash|zsh|fish"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -151,11 +152,16 @@ static GfStatus check_together(const GfOptions *options)
     return GF_OK;
 }
 
+const char *gf_call_word(size_t i)
+{
+    return i < COMMANDS ? commands[i].word : NULL;
+}
+
 static const char *nearest_command(const char *word)
 {
-    const char *words[COMMANDS + 1] = {NULL};
-    for (size_t i = 0; i < COMMANDS; i++)
-        words[i] = commands[i].word;
+    const char *words[COMMANDS + 1];
+    for (size_t i = 0; i <= COMMANDS; i++)
+        words[i] = gf_call_word(i);
     return gf_nearest(word, words);
 }
 

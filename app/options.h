@@ -17,7 +17,8 @@ typedef enum GfCommand {
     GF_COMMAND_FILTERS = 4,
     GF_COMMAND_DEVICES = 8,
     GF_COMMAND_ALGORITHMS = 16,
-    GF_COMMAND_ALL = 31
+    GF_COMMAND_COMPLETION = 32,
+    GF_COMMAND_ALL = 63
 } GfCommand;
 
 typedef enum GfDeviceWish {
@@ -92,6 +93,9 @@ typedef struct GfOption {
 
 /* The last row has no name. */
 extern const GfOption gf_option_table[];
+
+/* The first word of call `i` ("compare", "filters", ...), or NULL behind the last. */
+const char *gf_call_word(size_t i);
 
 /* Reads the command line. The texts in `options` are borrowed from `arguments`, which is permuted.
  * GF_EUSAGE with the reason; GF_EMEMORY. Free with gf_options_free() in every case. */
