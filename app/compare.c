@@ -4,9 +4,7 @@
 #include "app/compare.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WINDOW = 11, MAPS = 5 };
 static const double window_sigma = 1.5, k1 = 0.01, k2 = 0.03;

@@ -10,25 +10,49 @@
 #include "filters/catalog.h"
 #include "gpu/algorithms.h"
 
-/* The words that may follow an option, separated by spaces; nothing where it takes others. */
-static void print_values(const GfOption *option)
+/* Word i of a list, or NULL behind the last. */
+typedef const char *(*WordAt)(size_t i);
+
+static const char *filter_word(size_t i)
 {
-    const char *space = "";
-    if (strcmp(option->name, "kernel") == 0)
-        for (const GfNamedFilter *row = gf_catalog; row->name; row++, space = " ")
-            printf("%s%s", space, row->name);
-    if (strcmp(option->name, "algorithm") == 0)
-        for (const GfAlgorithm *row = gf_algorithms; row->name; row++, space = " ")
-            printf("%s%s", space, row->name);
-    if (strcmp(option->name, "format") == 0)
-        for (const GfCodec *const *codec = gf_codecs; *codec; codec++, space = " ")
-            printf("%s%s", space, (*codec)->name);
+    return gf_catalog[i].name;
 }
 
-static bool has_values(const GfOption *option)
+static const char *algorithm_word(size_t i)
 {
-    return strcmp(option->name, "kernel") == 0 || strcmp(option->name, "algorithm") == 0 ||
-           strcmp(option->name, "format") == 0;
+    return gf_algorithms[i].name;
+}
+
+static const char *format_word(size_t i)
+{
+    return gf_codecs[i] ? gf_codecs[i]->name : NULL;
+}
+
+static const char *option_word(size_t i)
+{
+    return gf_option_table[i].name;
+}
+
+/* Options whose values are words of a table. */
+static const struct {
+    const char *option;
+    WordAt words;
+} valued[] = {{"kernel", filter_word}, {"algorithm", algorithm_word}, {"format", format_word}};
+
+/* The words that may follow the option, or NULL where it takes others or none. */
+static WordAt values_of(const GfOption *option)
+{
+    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++)
+        if (strcmp(valued[i].option, option->name) == 0)
+            return valued[i].words;
+    return NULL;
+}
+
+/* All words of a list, each after `before` and separated by spaces. */
+static void print_words(WordAt words, const char *before)
+{
+    for (size_t i = 0; words(i); i++)
+        printf("%s%s%s", i ? " " : "", before, words(i));
 }
 
 /* The help's first line without what shells take for their own. */
@@ -45,22 +69,19 @@ static void print_bash(void)
          "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
          "    case $before in");
     for (const GfOption *option = gf_option_table; option->name; option++) {
-        if (!has_values(option))
+        if (!values_of(option))
             continue;
         printf("    --%s", option->name);
         if (option->letter)
             printf("|-%c", option->letter);
         printf(") words='");
-        print_values(option);
+        print_words(values_of(option), "");
         puts("' ;;");
     }
     printf("    *)\n        case $current in\n        -*) words='");
-    for (const GfOption *option = gf_option_table; option->name; option++)
-        printf("--%s ", option->name);
-    puts("' ;;");
-    printf("        *) [ \"$COMP_CWORD\" -gt 1 ] || words='");
-    for (size_t i = 0; gf_call_word(i); i++)
-        printf("%s ", gf_call_word(i));
+    print_words(option_word, "--");
+    printf("' ;;\n        *) [ \"$COMP_CWORD\" -gt 1 ] || words='");
+    print_words(gf_call_word, "");
     puts("' ;;\n        esac ;;\n    esac\n"
          "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
          "}\n"
@@ -77,17 +98,17 @@ static void print_zsh(void)
             printf("    '*--%s[", option->name);
         print_summary(option);
         printf("]");
-        if (option->argument) {
-            printf(":%s:", option->argument);
-            printf(has_values(option) ? "(" : "_files");
-            print_values(option);
-            printf(has_values(option) ? ")" : "");
+        if (values_of(option)) {
+            printf(":%s:(", option->argument);
+            print_words(values_of(option), "");
+            printf(")");
+        } else if (option->argument) {
+            printf(":%s:_files", option->argument);
         }
         puts("' \\");
     }
     printf("    '1: :{_alternative \"calls:call:(");
-    for (size_t i = 0; gf_call_word(i); i++)
-        printf("%s ", gf_call_word(i));
+    print_words(gf_call_word, "");
     puts(")\" \"files:picture:_files\"}' \\\n    '*:picture:_files'\n}\n"
          "# Read from a folder of $fpath, or by source.\n"
          "if [ \"$funcstack[1]\" = _gpufilter ]; then _gpufilter \"$@\"; "
@@ -96,8 +117,9 @@ static void print_zsh(void)
 
 static void print_fish(void)
 {
-    for (size_t i = 0; gf_call_word(i); i++)
-        printf("complete -c gpufilter -n __fish_use_subcommand -a %s\n", gf_call_word(i));
+    printf("complete -c gpufilter -n __fish_use_subcommand -a '");
+    print_words(gf_call_word, "");
+    puts("'");
     for (const GfOption *option = gf_option_table; option->name; option++) {
         printf("complete -c gpufilter -l %s", option->name);
         if (option->letter)
@@ -105,9 +127,9 @@ static void print_fish(void)
         printf("%s -d '", option->argument ? " -r" : "");
         print_summary(option);
         printf("'");
-        if (has_values(option)) {
+        if (values_of(option)) {
             printf(" -a '");
-            print_values(option);
+            print_words(values_of(option), "");
             printf("'");
         }
         putchar('\n');

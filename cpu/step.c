@@ -141,12 +141,11 @@ void gf_step_runner_free(GfStepRunner *runner)
 /* ---- one thread's work ---- */
 
 typedef struct Scratch {
-    unsigned char
-        *window;  /* height padded rows: the row for tap row k of output row y is y + k modulo */
-    void *column; /* a padded row */
-    void *saved;  /* opacity while the colours are changed */
-    void **responses;     /* one row a kernel */
-    const void **sources; /* longest */
+    unsigned char *window; /* height padded rows, used in turn */
+    void *column;          /* a padded row */
+    void *saved;           /* opacity while the colours are changed */
+    void **responses;      /* one row a kernel */
+    const void **sources;  /* longest */
 } Scratch;
 
 static Scratch divide(const GfStepRunner *runner, void *memory)

@@ -7,7 +7,6 @@
 #include "filters/catalog.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"

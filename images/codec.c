@@ -2,7 +2,6 @@
  * output's name asks for, whether it can hold a picture, and the way into its writer. */
 #include "images/codec.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -818,7 +818,8 @@ static void test_reuse(size_t a)
 static void test_sessions(void)
 {
     for (size_t a = 0; a < algorithms; a++) {
-        /* racecheck (CUDA 13.0) stalls where two threads launch kernels at once. */
+        /* racecheck (CUDA 13.0) came to a halt in this three times out of five, for a reason that is
+         * not known; the other tools, and runs without them, never did. */
         if (!quick)
             test_threads(a);
         test_reuse(a);
