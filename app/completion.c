@@ -55,6 +55,35 @@ static void print_words(WordAt words, const char *before)
         printf("%s%s%s", i ? " " : "", before, words(i));
 }
 
+static bool is_file(const GfParameter *parameter)
+{
+    return parameter->kind == GF_FILE || parameter->kind == GF_OPTIONAL_FILE;
+}
+
+/* Whether a row above has a file parameter of that name. */
+static bool is_known_above(const GfNamedFilter *row, const char *name)
+{
+    for (const GfNamedFilter *above = gf_catalog; above < row; above++)
+        for (size_t i = 0; i < GF_MAX_PARAMETERS && above->parameters[i].name; i++)
+            if (is_file(&above->parameters[i]) && strcmp(above->parameters[i].name, name) == 0)
+                return true;
+    return false;
+}
+
+/* The names of all parameters that are files, each between the two texts, with | between them. */
+static void print_file_parameters(const char *before, const char *after)
+{
+    bool first = true;
+    for (const GfNamedFilter *row = gf_catalog; row->name; row++)
+        for (size_t i = 0; i < GF_MAX_PARAMETERS && row->parameters[i].name; i++) {
+            const GfParameter *parameter = &row->parameters[i];
+            if (!is_file(parameter) || is_known_above(row, parameter->name))
+                continue;
+            printf("%s%s%s%s", first ? "" : "|", before, parameter->name, after);
+            first = false;
+        }
+}
+
 /* The help's first line without what shells take for their own. */
 static void print_summary(const GfOption *option)
 {
@@ -82,7 +111,14 @@ static void print_bash(void)
     print_words(option_word, "--");
     printf("' ;;\n        *) [ \"$COMP_CWORD\" -gt 1 ] || words='");
     print_words(gf_call_word, "");
-    puts("' ;;\n        esac ;;\n    esac\n"
+    puts("' ;;\n        esac ;;\n    esac");
+    /* Where "=" and ":" do not cut words for the shell; where they do, its own completion of files
+     * serves. */
+    printf("    case $current in\n    ");
+    print_file_parameters("*", "=*");
+    puts(")\n        mapfile -t COMPREPLY < <(compgen -f -P \"${current%\"${current##*=}\"}\" -- "
+         "\"${current##*=}\")\n"
+         "        return ;;\n    esac\n"
          "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
          "}\n"
          "complete -o default -F _gpufilter gpufilter");
@@ -90,7 +126,13 @@ static void print_bash(void)
 
 static void print_zsh(void)
 {
-    puts("#compdef gpufilter\n_gpufilter() {\n    _arguments -s \\");
+    printf("#compdef gpufilter\n"
+           "_gpufilter_filter() {\n"
+           "    if compset -P '*[:,](");
+    print_file_parameters("", "");
+    printf(")='; then\n        _files\n    else\n        compset -P '*,'\n        compadd ");
+    print_words(filter_word, "");
+    puts("\n        _files\n    fi\n}\n_gpufilter() {\n    _arguments -s \\");
     for (const GfOption *option = gf_option_table; option->name; option++) {
         if (option->letter)
             printf("    '*'{-%c,--%s}'[", option->letter, option->name);
@@ -98,7 +140,9 @@ static void print_zsh(void)
             printf("    '*--%s[", option->name);
         print_summary(option);
         printf("]");
-        if (values_of(option)) {
+        if (values_of(option) == filter_word) {
+            printf(":%s:_gpufilter_filter", option->argument);
+        } else if (values_of(option)) {
             printf(":%s:(", option->argument);
             print_words(values_of(option), "");
             printf(")");

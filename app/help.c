@@ -14,6 +14,8 @@ static const char beginning[] =
     "  gpufilter photo.png --kernel gaussian:sigma=1.4,sobel     first one, then the other\n"
     "  gpufilter photo.png --kernel sobel --kernel log -o out/   one output a kernel\n"
     "  gpufilter photo.png --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0'\n"
+    "  gpufilter photo.png --kernel conv:weights=w.npy:stride=2,relu -o maps.npy   a network's "
+    "layer\n"
     "  gpufilter photos/ -r --kernel unsharp:sigma=1.5:amount=0.8 -o out/   a whole directory\n"
     "  gpufilter photo.png --kernel sobel --compare          GPU and CPU, and how they differ\n"
     "  cat photo.png | gpufilter - --kernel box -o - > box.png\n"

@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/stage_text.h"
 #include "cpu/backend.h"
 #include "filters/catalog.h"
 #include "filters/grammar.h"
 #include "gpu/algorithms.h"
 #include "gpu/backend.h"
 
-enum { MAX_SIDE = 25, MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64, NAME_LENGTH = 63 };
 
 /* ---- filters ---- */
 
@@ -28,92 +29,39 @@ static void print_choices(const GfParameter *parameter)
     }
 }
 
+/* What may stand behind the parameter's "=". */
+static void print_values(const GfParameter *parameter)
+{
+    switch (parameter->kind) {
+    case GF_WORD:
+        print_choices(parameter);
+        return;
+    case GF_FILE:
+    case GF_OPTIONAL_FILE:
+        printf("a file%s", parameter->kind == GF_FILE ? ", must be given" : ", default none");
+        return;
+    case GF_SIZE:
+        printf("N or HEIGHTxWIDTH, ");
+        break;
+    case GF_PADDING:
+        printf("N, HEIGHTxWIDTH, TOPxLEFTxBOTTOMxRIGHT or one of: %s; ", parameter->words);
+        break;
+    case GF_NUMBER:
+    case GF_WHOLE:
+    case GF_ODD:
+        break;
+    }
+    printf("%g to %g, default %g", parameter->minimum, parameter->maximum, parameter->standard);
+}
+
 static void print_parameters(const GfNamedFilter *row)
 {
     printf("\nParameters:%s\n", row->parameters[0].name ? "" : " none");
     for (int i = 0; i < GF_MAX_PARAMETERS && row->parameters[i].name; i++) {
         const GfParameter *parameter = &row->parameters[i];
         printf("  %-12s %s: ", parameter->name, parameter->summary);
-        if (parameter->words)
-            print_choices(parameter);
-        else
-            printf("%g to %g, default %g", parameter->minimum, parameter->maximum,
-                   parameter->standard);
+        print_values(parameter);
         putchar('\n');
-    }
-}
-
-static void print_numbers(const char *title, const double *numbers, size_t count)
-{
-    printf("%s", title);
-    for (size_t i = 0; i < count; i++)
-        printf(" %10.6g", numbers[i]);
-    putchar('\n');
-}
-
-/* Large kernels that are products are shown by their factors. */
-static void print_kernel(const GfLinear *linear, size_t f)
-{
-    if (linear->columns && (linear->width > MAX_SIDE || linear->height > MAX_SIDE)) {
-        print_numbers("  column", linear->columns + f * linear->height, linear->height);
-        print_numbers("  row   ", linear->rows + f * linear->width, linear->width);
-        return;
-    }
-    for (size_t y = 0; y < linear->height; y++) {
-        putchar(' ');
-        for (size_t x = 0; x < linear->width; x++)
-            printf(" %10.6g", gf_linear_tap(linear, f, y, x));
-        putchar('\n');
-    }
-}
-
-static void print_linear(const GfLinear *linear)
-{
-    for (size_t f = 0; f < linear->filters; f++) {
-        printf("\nKernel");
-        if (linear->filters > 1)
-            printf(" %zu of %zu", f + 1, linear->filters);
-        printf(", %zu x %zu, times %.9g", linear->width, linear->height, linear->scale);
-        if (linear->offset != 0.0)
-            printf(", plus %g", linear->offset);
-        printf("%s:\n", linear->columns ? " (column times row)" : "");
-        print_kernel(linear, f);
-    }
-}
-
-static void print_combine(const GfCombine *combine)
-{
-    static const char *const formulas[] = {
-        [GF_COMBINE_NONE] = "the response itself",
-        [GF_COMBINE_L2] = "square root of the sum of squared responses",
-        [GF_COMBINE_L1] = "sum of absolute responses",
-        [GF_COMBINE_MAX] = "largest response",
-        [GF_COMBINE_MIN] = "smallest response",
-        [GF_COMBINE_SUM] = "sum of responses",
-        [GF_COMBINE_UNSHARP] = "first + amount * (first - second)",
-    };
-    printf("\nCombined: %s", formulas[combine->op]);
-    if (combine->op == GF_COMBINE_UNSHARP)
-        printf(", amount %g, where the difference is at least %g on a scale of 0 to 255",
-               combine->amount, combine->threshold);
-    putchar('\n');
-}
-
-static void print_stage(const GfStage *stage)
-{
-    switch (stage->kind) {
-    case GF_STAGE_LINEAR:
-        print_linear(&stage->linear);
-        break;
-    case GF_STAGE_COMBINE:
-        print_combine(&stage->combine);
-        break;
-    case GF_STAGE_POINTWISE:
-        if (stage->pointwise.op == GF_POINTWISE_ABS)
-            printf("\nEach sample: its absolute value\n");
-        else
-            printf("\nEach sample: times %g, plus %g\n", stage->pointwise.a, stage->pointwise.b);
-        break;
     }
 }
 
@@ -121,28 +69,39 @@ static void list_catalog(void)
 {
     for (const GfNamedFilter *row = gf_catalog; row->name; row++)
         printf("%-12s %s\n", row->name, row->summary);
-    printf(
-        "\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
-        "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path.\n");
+    printf("\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
+           "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path;\n"
+           "learned ones from NumPy or PyTorch: conv:weights=FILE.npy.\n");
+}
+
+/* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
+static const GfNamedFilter *find_row(const char *text, bool *bare)
+{
+    char name[NAME_LENGTH + 1];
+    size_t length = strcspn(text, ":,");
+    snprintf(name, sizeof name, "%.*s", (int)gf_min(length, NAME_LENGTH), text);
+    *bare = !text[length];
+    return text[length] == ',' ? NULL : gf_catalog_find(name);
 }
 
 GfStatus gf_list_filters(const char *text)
 {
-    GfFilter *filter;
+    GfFilter *filter = NULL;
+    bool bare;
     if (!text) {
         list_catalog();
         return GF_OK;
     }
-    GF_TRY(gf_filter_parse(text, &filter));
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)gf_min(strcspn(text, ":,"), sizeof name - 1), text);
-    const GfNamedFilter *row = strchr(text, ',') ? NULL : gf_catalog_find(name);
+    const GfNamedFilter *row = find_row(text, &bare);
+    /* Without its file such a filter has no stages yet. */
+    if (!row || !bare || !gf_catalog_required(row))
+        GF_TRY(gf_filter_parse(text, &filter));
     if (row) {
         printf("%s: %s\n\nFormula: %s\n", row->name, row->summary, row->formula);
         print_parameters(row);
     }
-    for (size_t i = 0; i < filter->count; i++)
-        print_stage(&filter->stages[i]);
+    for (size_t i = 0; filter && i < filter->count; i++)
+        gf_stage_print(&filter->stages[i]);
     gf_filter_free(filter);
     return GF_OK;
 }

@@ -248,6 +248,8 @@ GfSample gf_options_sample(const GfOptions *options, const GfCodec *codec, GfSam
 {
     if (options->depth_given)
         return options->depth;
+    if (in == GF_F16)
+        in = GF_F32;
     if (!codec)
         return in;
     bool kept = codec->samples & 1u << in;

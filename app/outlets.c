@@ -65,16 +65,22 @@ static GfStatus open_outlet(GfOutlet *outlet, const GfOptions *options, const ch
                             &outlet->writer);
 }
 
-/* One file of several pictures holds pictures of one size. */
+/* One file of several pictures holds pictures of one shape. */
 static GfStatus check_stack(const GfFormat *const *formats, size_t filters)
 {
-    for (size_t i = 1; i < filters; i++)
-        if (formats[i]->width != formats[0]->width || formats[i]->height != formats[0]->height)
+    for (size_t i = 1; i < filters; i++) {
+        const GfFormat *a = formats[0], *b = formats[i];
+        if (a->width != b->width || a->height != b->height)
             return gf_fail(GF_EFILTER,
                            "the filters' outputs differ in size (%zu x %zu, %zu x %zu) and cannot "
                            "go into one array",
-                           formats[0]->width, formats[0]->height, formats[i]->width,
-                           formats[i]->height);
+                           a->width, a->height, b->width, b->height);
+        if (a->channels != b->channels)
+            return gf_fail(GF_EFILTER,
+                           "the filters' outputs have %zu and %zu channels and cannot go into one "
+                           "array",
+                           a->channels, b->channels);
+    }
     return GF_OK;
 }
 

@@ -17,14 +17,14 @@ void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
     snprintf(record->device, sizeof record->device, "%s (%s)", backend->name, backend->device);
     record->bands = lane->submits;
     record->band_rows = lane->plan->band_rows;
-    record->multiply_adds = record->bytes = 0.0;
+    record->multiply_adds = 0.0;
+    gf_work_note(&record->work, lane, pictures);
     json_decref(record->methods);
     record->methods = json_array();
     for (size_t i = 0; i < lane->plan->outputs; i++) {
         const GfPipeline *pipeline = &lane->plan->pipelines[i];
         json_t *steps = json_array();
         record->multiply_adds += (double)pictures * pipeline->multiply_adds;
-        record->bytes += (double)pictures * pipeline->bytes;
         for (size_t j = 0; j < pipeline->count; j++)
             json_array_append_new(steps, json_string(backend->method(lane->session, i, j)));
         json_array_append_new(record->methods, steps);
@@ -47,7 +47,8 @@ static void add_work(json_t *line, const GfRecord *record)
     json_object_set(line, "methods", record->methods);
     json_object_set_new(line, "bands", json_integer((json_int_t)record->bands));
     json_object_set_new(line, "multiply_adds", json_real(record->multiply_adds));
-    json_object_set_new(line, "bytes", json_real(record->bytes));
+    json_object_set_new(line, "bytes", json_real(record->work.bytes));
+    gf_work_json(&record->work, record->times.compute, line);
     const GfFlowTimes *times = &record->times;
     json_t *seconds = json_object();
     json_object_set_new(seconds, "decode", json_real(times->read));
@@ -118,13 +119,8 @@ void gf_record_stats(const GfRecord *record, const GfJob *job)
             record->in.channels, gf_sample_name(record->in.sample), record->device);
     fprintf(stream, "  decode    %9.4f s   bands of %zu rows: %zu\n", times->read,
             record->band_rows, record->bands);
-    fprintf(stream, "  filter    %9.4f s   %.4g multiply-adds, %.4g bytes: ", times->compute,
-            record->multiply_adds, record->bytes);
-    fprintf(stream, "%.2f GB/s, %.2f GFLOP/s, %.2f OP/B\n", record->bytes / busy * 1e-9,
-            2.0 * record->multiply_adds / busy * 1e-9, 2.0 * record->multiply_adds / record->bytes);
-    for (size_t i = 0; i < json_array_size(record->methods); i++)
-        fprintf(stream, "            by %s\n",
-                method_names(record->methods, i, shown, METHODS_SHOWN));
+    fprintf(stream, "  filter    %9.4f s   ", times->compute);
+    gf_work_print(&record->work, busy, job->paths, stream);
     fprintf(stream, "  transfer  %9.4f s\n", times->copy);
     fprintf(stream, "  encode    %9.4f s\n", times->write);
     fprintf(stream, "  total     %9.4f s   (stages overlap)\n", record->total);
@@ -148,4 +144,5 @@ void gf_record_free(GfRecord *record)
 {
     json_decref(record->methods);
     record->methods = NULL;
+    gf_work_free(&record->work);
 }

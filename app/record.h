@@ -5,6 +5,7 @@
 
 #include "app/flow.h"
 #include "app/jobs.h"
+#include "app/work.h"
 
 typedef enum GfOutcome {
     GF_OUTCOME_WRITTEN,
@@ -22,8 +23,9 @@ typedef struct GfRecord {
     char device[192];        /* "cuda:0 (NVIDIA H200)"; "" when it did not come to that */
     json_t *methods; /* for each filter an array with the method of each step; owned; or NULL */
     GfFlowTimes times;
-    double total;                /* seconds from opening to the last rename */
-    double multiply_adds, bytes; /* of all filters */
+    double total;         /* seconds from opening to the last rename */
+    double multiply_adds; /* of all filters */
+    GfLaneWork work;      /* owned */
 } GfRecord;
 
 /* Notes plan, device and methods of a lane that is about to run. */

@@ -4,6 +4,7 @@
  * for another, and no bit of the result depends on how the rows were cut. */
 #include "cpu/backend.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +14,12 @@
 
 enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2, MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8 };
 
+/* A run's rows between steps take no more memory than this, where a shorter run is worth while. */
+enum { BETWEEN_BYTES = 16 << 20 };
+
+/* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
+static const double least_run_work = 1e6;
+
 typedef struct State {
     GfWorkers *workers;
     const GfRowSet *rows;
@@ -21,11 +28,11 @@ typedef struct State {
 /* A pipeline's steps, and the memory that a worker needs for a run of rows. */
 typedef struct Chain {
     GfStepRunner **runners;
-    size_t *between;       /* bytes between steps: of the output of step i for the longest run */
+    size_t *between;       /* bytes between steps: of a row of the output of step i */
     size_t *between_first; /* where in a worker's memory */
     size_t scratch;        /* bytes of the largest step's scratch memory, at the memory's begin */
     size_t bytes;
-    size_t run_rows; /* longest run */
+    size_t least_rows, run_rows; /* shortest run worth while, longest run */
 } Chain;
 
 struct GfSession {
@@ -37,29 +44,73 @@ struct GfSession {
     GfTimes times;
 };
 
+/* Rows between the first two steps that two neighbouring runs both compute, counted in rows of the
+ * output. */
+static size_t shared_rows(const GfPipeline *pipeline)
+{
+    double rows = 1.0, stride = 1.0;
+    for (size_t i = pipeline->count - 1; i > 0; i--) {
+        const GfStep *step = &pipeline->steps[i];
+        double reach = (double)(step->taps_y - 1) * (double)step->dilation_y + 1.0;
+        rows = (rows - 1.0) * (double)step->stride_y + reach;
+        rows = fmin(rows, (double)step->in_height);
+        stride *= (double)step->stride_y;
+    }
+    return rows > stride ? (size_t)ceil((rows - stride) / stride) : 0;
+}
+
+/* The shortest run: handing it over costs something, and shared rows are computed twice. */
+static size_t least_rows(const GfPipeline *pipeline)
+{
+    double work = pipeline->multiply_adds / (double)pipeline->out.height;
+    bool layers = false;
+    for (size_t i = 0; i < pipeline->count; i++)
+        layers |= gf_step_is_layer(&pipeline->steps[i]);
+    if (!layers || work * LEAST_RUN_ROWS <= least_run_work)
+        return LEAST_RUN_ROWS;
+    return gf_max((size_t)ceil(least_run_work / work), shared_rows(pipeline));
+}
+
+/* Lays out a worker's memory for runs of chain->run_rows rows; false when it is too large. */
+static bool lay_chain(Chain *chain, const GfPipeline *pipeline)
+{
+    size_t needed = chain->run_rows;
+    chain->bytes = gf_align(chain->scratch);
+    for (size_t i = pipeline->count - 1; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        size_t bytes;
+        needed = gf_min(gf_step_most_rows(step + 1, needed), step->out_height);
+        chain->between_first[i] = chain->bytes;
+        if (!gf_mul(needed, chain->between[i], &bytes) ||
+            !gf_add(chain->bytes, bytes, &chain->bytes))
+            return false;
+    }
+    return true;
+}
+
 static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRowSet *rows)
 {
-    size_t count = pipeline->count, lag = 0;
+    size_t count = pipeline->count;
     GF_TRY(gf_allocate_zero(count, sizeof *chain->runners, &chain->runners));
     GF_TRY(gf_allocate_zero(count, sizeof *chain->between, &chain->between));
     GF_TRY(gf_allocate_zero(count, sizeof *chain->between_first, &chain->between_first));
     for (size_t i = 0; i < count; i++) {
-        GF_TRY(gf_step_runner_create(&pipeline->steps[i], pipeline->wide,
-                                     &rows->functions[pipeline->wide], &chain->runners[i]));
-        chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
-        if (i > 0 && pipeline->steps[i].kind == GF_STEP_FILTER)
-            lag += pipeline->steps[i].linear.height - 1;
-    }
-    chain->run_rows = gf_max(MOST_RUN_ROWS, 2 * lag);
-    chain->bytes = gf_align(chain->scratch);
-    size_t needed = chain->run_rows;
-    for (size_t i = count - 1; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
-        needed = gf_step_most_rows(&pipeline->steps[i + 1], needed);
-        chain->between[i] = gf_align(step->out_width * step->channels * gf_sample_size(step->out));
-        chain->between_first[i] = chain->bytes;
-        chain->bytes += chain->between[i] * needed;
+        GF_TRY(gf_step_runner_create(step, pipeline->wide, rows, &chain->runners[i]));
+        chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
+        chain->between[i] =
+            gf_align(step->out_width * step->out_channels * gf_sample_size(step->out));
     }
+    chain->least_rows = least_rows(pipeline);
+    chain->run_rows = gf_max(MOST_RUN_ROWS, 2 * shared_rows(pipeline));
+    bool fits = lay_chain(chain, pipeline);
+    while (chain->run_rows > chain->least_rows &&
+           (!fits || chain->bytes - chain->scratch > BETWEEN_BYTES)) {
+        chain->run_rows = gf_max(chain->run_rows / 2, chain->least_rows);
+        fits = lay_chain(chain, pipeline);
+    }
+    if (!fits)
+        return gf_fail(GF_EMEMORY, "the rows between the steps are too large");
     return GF_OK;
 }
 
@@ -73,6 +124,24 @@ typedef struct Job {
     size_t rows; /* of a run */
 } Job;
 
+static void run_step(const Job *job, size_t index, ptrdiff_t y0, ptrdiff_t y1,
+                     unsigned char *memory, void *to, size_t stride);
+
+/* Rows [begin, end) between steps index - 1 and index. They may be numbered as if a wrapped picture
+ * went on for ever: the step before knows only the picture itself. */
+static void run_between(const Job *job, size_t index, ptrdiff_t begin, ptrdiff_t end,
+                        unsigned char *memory, unsigned char *to, size_t stride)
+{
+    ptrdiff_t height = (ptrdiff_t)job->pipeline->steps[index].in_height;
+    while (begin < end) {
+        ptrdiff_t y = (begin % height + height) % height;
+        ptrdiff_t rows = end - begin < height - y ? end - begin : height - y;
+        run_step(job, index - 1, y, y + rows, memory, to, stride);
+        begin += rows;
+        to += (size_t)rows * stride;
+    }
+}
+
 /* Output rows [y0, y1) of step `index`, in the memory of the next step or in the output band. */
 static void run_step(const Job *job, size_t index, ptrdiff_t y0, ptrdiff_t y1,
                      unsigned char *memory, void *to, size_t stride)
@@ -81,12 +150,17 @@ static void run_step(const Job *job, size_t index, ptrdiff_t y0, ptrdiff_t y1,
     GfStepInput input = {job->session->ring.samples, job->session->ring.stride,
                          job->session->ring.rows, 0, false};
     if (index > 0) {
-        ptrdiff_t begin, end;
+        ptrdiff_t begin, end, height = (ptrdiff_t)step->in_height;
         gf_step_window(step, y0, y1, &begin, &end);
+        bool window = end - begin < height;
+        if (!window) {
+            begin = 0;
+            end = height;
+        }
         unsigned char *between = memory + job->chain->between_first[index - 1];
         input = (GfStepInput){between, job->chain->between[index - 1], (size_t)(end - begin), begin,
-                              true};
-        run_step(job, index - 1, begin, end, memory, between, input.stride);
+                              window};
+        run_between(job, index, begin, end, memory, between, input.stride);
     }
     gf_step_runner_run(job->chain->runners[index], &input, y0, y1, to, stride, memory);
 }
@@ -107,7 +181,7 @@ static void run_band(GfSession *session, size_t output, const GfBand *out)
     GfWorkers *workers = session->state->workers;
     const Chain *chain = &session->chains[output];
     size_t runs = gf_workers_count(workers) * RUNS_A_WORKER;
-    size_t rows = gf_max((out->rows + runs - 1) / runs, LEAST_RUN_ROWS);
+    size_t rows = gf_max((out->rows + runs - 1) / runs, chain->least_rows);
     if (chain->run_rows > MOST_RUN_ROWS) /* many rows are computed twice: rather fewer runs */
         rows = gf_max(rows, chain->run_rows);
     rows = gf_min(rows, chain->run_rows);
@@ -193,6 +267,8 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
     const GfStep *of = &session->plan->pipelines[output].steps[step];
+    if (of->kind == GF_STEP_POOL)
+        return "pool";
     return of->kind != GF_STEP_FILTER ? "opacity" : of->separable ? "separable" : "direct";
 }
 

@@ -1,6 +1,7 @@
 /* The reference: each step of the plan as its definition reads, in float64, on whole pictures, one
  * sample after the other. Nothing here is clever, so that the other backends can be measured
  * against it. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
@@ -9,7 +10,7 @@
 /* What a step reads: the input, or (samples are not NULL) what the step before it made. */
 typedef struct Source {
     const GfRing *ring;
-    double *samples; /* height x width x channels */
+    double *samples; /* height x width x channels, whatever the steps' layouts */
     size_t width, height, channels;
     GfSample sample; /* of the ring */
 } Source;
@@ -37,6 +38,8 @@ static void write_sample(void *row, size_t i, GfSample sample, double value)
     case GF_U16:
         ((unsigned short *)row)[i] = (unsigned short)gf_quantise(value, sample);
         return;
+    case GF_F16: /* never an output */
+        return;
     case GF_F32:
         ((float *)row)[i] = (float)value;
         return;
@@ -46,25 +49,75 @@ static void write_sample(void *row, size_t i, GfSample sample, double value)
     }
 }
 
-static double input_at(const GfStep *step, const Source *in, ptrdiff_t x, ptrdiff_t y, size_t c)
+/* The sample under tap (kx, ky) of the window of output pixel (x, y); false where it lies outside the
+ * picture, whatever the border. */
+static bool tap_place(const GfStep *step, size_t x, size_t y, size_t kx, size_t ky, ptrdiff_t *in_x,
+                      ptrdiff_t *in_y)
 {
-    long long column = gf_border_index(x, (long long)in->width, step->border);
-    long long row = gf_border_index(y, (long long)in->height, step->border);
+    *in_x = (ptrdiff_t)(x * step->stride_x + kx * step->dilation_x) + step->origin_x;
+    *in_y = (ptrdiff_t)(y * step->stride_y + ky * step->dilation_y) + step->origin_y;
+    return *in_x >= 0 && *in_x < (ptrdiff_t)step->in_width && *in_y >= 0 &&
+           *in_y < (ptrdiff_t)step->in_height;
+}
+
+static double input_at(const GfStep *step, const Source *in, size_t x, size_t y, size_t kx,
+                       size_t ky, size_t c)
+{
+    ptrdiff_t in_x, in_y;
+    (void)tap_place(step, x, y, kx, ky, &in_x, &in_y);
+    long long column = gf_border_index(in_x, (long long)in->width, step->border);
+    long long row = gf_border_index(in_y, (long long)in->height, step->border);
     if (column < 0 || row < 0)
         return step->border_value;
     return source_at(in, (size_t)column, (size_t)row, c);
 }
 
+/* The response of kernel f on the channels from c on. */
 static double respond(const GfStep *step, const Source *in, size_t f, size_t x, size_t y, size_t c)
 {
     const GfLinear *linear = &step->linear;
+    size_t plane = linear->height * linear->width;
     double sum = 0.0;
-    for (size_t ky = 0; ky < linear->height; ky++)
-        for (size_t kx = 0; kx < linear->width; kx++)
-            sum += gf_linear_tap(linear, f, ky, kx) *
-                   input_at(step, in, (ptrdiff_t)(x + kx) + step->origin_x,
-                            (ptrdiff_t)(y + ky) + step->origin_y, c);
+    for (size_t d = 0; d < gf_linear_depth(linear); d++)
+        for (size_t ky = 0; ky < linear->height; ky++)
+            for (size_t kx = 0; kx < linear->width; kx++) {
+                size_t tap = (f * linear->depth + d) * plane + ky * linear->width + kx;
+                double weight =
+                    linear->depth > 0 ? linear->weights[tap] : gf_linear_tap(linear, f, ky, kx);
+                sum += weight * input_at(step, in, x, y, kx, ky, c + d);
+            }
     return linear->scale * sum + linear->offset;
+}
+
+static double layer(const GfStep *step, const Source *in, size_t x, size_t y, size_t f)
+{
+    const GfLinear *linear = &step->linear;
+    size_t group = f / (linear->filters / linear->groups);
+    return respond(step, in, f, x, y, group * linear->depth);
+}
+
+static double pool(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+{
+    double most = 0.0, sum = 0.0, squares = 0.0, counted = 0.0;
+    bool any = false;
+    for (size_t ky = 0; ky < step->pool.height; ky++)
+        for (size_t kx = 0; kx < step->pool.width; kx++) {
+            ptrdiff_t in_x, in_y;
+            bool inside = tap_place(step, x, y, kx, ky, &in_x, &in_y);
+            if (in_x >= step->count_x0 && in_x < step->count_x1 && in_y >= step->count_y0 &&
+                in_y < step->count_y1)
+                counted += 1.0;
+            if (!inside)
+                continue;
+            double value = source_at(in, (size_t)in_x, (size_t)in_y, c);
+            most = !any || value > most || isnan(value) ? value : most;
+            sum += value;
+            squares += value * value;
+            any = true;
+        }
+    if (!any || step->pool.op == GF_POOL_MAX)
+        return most;
+    return step->pool.op == GF_POOL_AVERAGE ? sum / counted : sqrt(squares);
 }
 
 static double combine(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
@@ -105,16 +158,10 @@ static double combine(const GfStep *step, const Source *in, size_t x, size_t y, 
     return how->op == GF_COMBINE_L2 ? sqrt(value) : value;
 }
 
-/* The value of a sample before gain: filtered, or its share in the arithmetic of opacity. */
-static double step_value(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+/* Its share in the arithmetic of opacity. */
+static double opacity(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
 {
     size_t last = step->channels - 1;
-    if (step->kind == GF_STEP_FILTER) {
-        if (!step->keep_alpha || c < last)
-            return combine(step, in, x, y, c);
-        return input_at(step, in, (ptrdiff_t)(x + step->linear.anchor_x) + step->origin_x,
-                        (ptrdiff_t)(y + step->linear.anchor_y) + step->origin_y, c);
-    }
     double alpha = source_at(in, x, y, last) * step->alpha_gain;
     if (c == last)
         return alpha;
@@ -123,13 +170,46 @@ static double step_value(const GfStep *step, const Source *in, size_t x, size_t 
     return alpha > 0.0 ? source_at(in, x, y, c) * step->white / alpha : 0.0;
 }
 
+/* The value of an output sample before what rides on the step. */
+static double step_value(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+{
+    if (step->kind == GF_STEP_POOL)
+        return pool(step, in, x, y, c);
+    if (step->kind != GF_STEP_FILTER)
+        return opacity(step, in, x, y, c);
+    if (gf_step_is_layer(step))
+        return layer(step, in, x, y, c);
+    if (step->keep_alpha && c == step->channels - 1)
+        return input_at(step, in, x, y, step->linear.anchor_x, step->linear.anchor_y, c);
+    return combine(step, in, x, y, c);
+}
+
+static double apply(const GfPointwise *post, double value)
+{
+    switch (post->op) {
+    case GF_POINTWISE_ABS:
+        return fabs(value);
+    case GF_POINTWISE_AFFINE:
+        return post->a * value + post->b;
+    case GF_POINTWISE_RELU:
+        return value < 0.0 ? 0.0 : value;
+    case GF_POINTWISE_SIGMOID:
+        return 1.0 / (1.0 + exp(-(value + post->b)));
+    case GF_POINTWISE_TANH:
+        return tanh(value);
+    case GF_POINTWISE_CLAMP:
+        return value < post->a ? post->a : value > post->b ? post->b : value;
+    }
+    return value;
+}
+
 static double finish(const GfStep *step, size_t c, double value)
 {
     bool colour = c < step->post_channels;
-    for (size_t i = 0; colour && i < step->posts; i++) {
-        const GfPointwise *post = &step->post[i];
-        value = post->op == GF_POINTWISE_ABS ? fabs(value) : post->a * value + post->b;
-    }
+    if (step->bias)
+        value += step->bias[c];
+    for (size_t i = 0; colour && i < step->posts; i++)
+        value = apply(&step->post[i], value);
     return value * step->gain + (colour ? step->mid : 0.0);
 }
 
@@ -142,7 +222,8 @@ static double output_at(const GfStep *step, const Source *in, size_t x, size_t y
 /* Makes the step's whole output the source of the next step. */
 static GfStatus run_step(const GfStep *step, Source *in)
 {
-    Source out = {.width = step->out_width, .height = step->out_height, .channels = step->channels};
+    Source out = {
+        .width = step->out_width, .height = step->out_height, .channels = step->out_channels};
     size_t row = out.width * out.channels;
     GF_TRY(gf_allocate(out.height, row * sizeof *out.samples, &out.samples));
     for (size_t y = 0; y < out.height; y++)

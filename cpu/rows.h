@@ -4,18 +4,35 @@
 
 #include "filters/plan.h"
 
+enum { GF_MIX_MAPS = 4 }; /* maps that one mix() sums at most */
+
 typedef struct GfRowFunctions {
-    /* row[i] = samples[i] */
-    void (*load)(void *row, const void *samples, GfSample sample, size_t n);
+    /* row[i] = samples[i * stride] */
+    void (*load)(void *row, const void *samples, GfSample sample, size_t stride, size_t n);
+    /* row[i] = samples[index[i]], or `outside` where the index is negative */
+    void (*gather)(void *row, const void *samples, GfSample sample, const ptrdiff_t *index,
+                   double outside, size_t n);
     /* row[i] = value */
     void (*fill)(void *row, double value, size_t n);
     /* row[i] = sum over k of taps[k] * sources[k][i], added up in the order of k; added to row[i]
      * as one number when `add`. */
     void (*sum)(void *row, const void *const *sources, const void *taps, size_t count, size_t n,
                 bool add);
+    /* The same for 2 to GF_MIX_MAPS rows from the same sources: row m has the taps [k * maps + m].
+     * n is a multiple of GF_ALIGNMENT bytes. */
+    void (*mix)(void *const *rows, size_t maps, const void *const *sources, const void *taps,
+                size_t count, size_t n, bool add);
+    /* row[i] = sum over k of sources[k][i]^2 */
+    void (*squares)(void *row, const void *const *sources, size_t count, size_t n);
+    /* row[i] = the largest of sources[k][i], or NaN where one is NaN */
+    void (*maximum)(void *row, const void *const *sources, size_t count, size_t n);
     /* row[i] = a * row[i] + b */
     void (*affine)(void *row, double a, double b, size_t n);
-    void (*absolute)(void *row, size_t n);
+    /* row[i] = row[i] / (by[i] * factor), or 0 where that is nothing */
+    void (*divide)(void *row, const double *by, double factor, size_t n);
+    /* row[i] = sqrt(row[i]) */
+    void (*root)(void *row, size_t n);
+    void (*pointwise)(void *row, const GfPointwise *how, size_t n);
     /* rows[0] = combination of rows[0 .. count): threshold already in the samples' units */
     void (*combine)(void *const *rows, size_t count, const GfCombine *combine, size_t n);
     /* Pixels of `channels` samples, the last of them opacity, as GfStep says. */
@@ -24,14 +41,24 @@ typedef struct GfRowFunctions {
                           size_t pixels);
     /* to[i * stride] = factor * from[i * stride] */
     void (*copy_channel)(void *to, const void *from, double factor, size_t stride, size_t pixels);
-    /* samples[i] = row[i], rounded half to even and saturated where the sample is an integer */
-    void (*store)(void *samples, GfSample sample, const void *row, size_t n);
+    /* samples[i * stride] = row[i], rounded half to even and saturated where the sample is an
+     * integer */
+    void (*store)(void *samples, GfSample sample, size_t stride, const void *row, size_t n);
 } GfRowFunctions;
 
 typedef struct GfRowSet {
     const char *name;            /* of the instruction set */
     GfRowFunctions functions[2]; /* for f32 and, [1], f64 */
 } GfRowSet;
+
+/* Sets the i-th of numbers of `real` bytes, f64 or f32. */
+static inline void gf_set_real(void *numbers, size_t real, size_t i, double value)
+{
+    if (real == sizeof(double))
+        ((double *)numbers)[i] = value;
+    else
+        ((float *)numbers)[i] = (float)value;
+}
 
 /* The best set that this processor can run. */
 const GfRowSet *gf_row_set(void);

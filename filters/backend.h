@@ -40,10 +40,11 @@ typedef struct GfTimes {
 } GfTimes;
 
 struct GfBackend {
-    const char *name;  /* "cpu", "cuda:0", "reference" */
-    char device[128];  /* "8 threads, AVX2", "NVIDIA H200" */
-    size_t band_bytes; /* for GfPlanOptions */
-    bool whole;        /* for GfPlanOptions */
+    const char *name;                          /* "cpu", "cuda:0", "reference" */
+    char device[128];                          /* "8 threads, AVX2", "NVIDIA H200" */
+    size_t band_bytes;                         /* for GfPlanOptions */
+    bool whole;                                /* for GfPlanOptions */
+    double bytes_per_second, flops_per_second; /* limits of memory and of f32; 0: unknown */
     void *state;
 
     /* GF_OK, or why not (GF_EUNSUPPORTED). */

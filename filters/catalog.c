@@ -6,11 +6,13 @@
  * exact. */
 #include "filters/catalog.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "filters/network.h"
 
 /* ---- building blocks ---- */
 
@@ -70,13 +72,13 @@ enum { DIRECTION_MAGNITUDE, DIRECTION_X, DIRECTION_Y };
 /* Gradient from a smoothing and a derivative vector of n taps: x is derivative along the row and
  * smoothing along the column, y the other way round, magnitude both combined. */
 static GfStatus add_gradient(GfFilter *filter, size_t n, const double *smooth,
-                             const double *derivative, const double *values)
+                             const double *derivative, const GfValue *values)
 {
-    size_t direction = (size_t)values[0];
+    int direction = values[0].word;
     bool both = direction == DIRECTION_MAGNITUDE;
     GfLinear *linear;
     GF_TRY(gf_filter_add_factors(filter, both ? 2 : 1, n, n, &linear));
-    linear->scale = values[2];
+    linear->scale = values[2].number;
     for (size_t f = 0; f < linear->filters; f++) {
         bool x = both ? f == 0 : direction == DIRECTION_X;
         memcpy(linear->rows + f * n, x ? derivative : smooth, n * sizeof *smooth);
@@ -84,22 +86,22 @@ static GfStatus add_gradient(GfFilter *filter, size_t n, const double *smooth,
     }
     if (!both)
         return GF_OK;
-    GfCombineOp op = values[1] > 0 ? GF_COMBINE_L1 : GF_COMBINE_L2;
+    GfCombineOp op = values[1].word > 0 ? GF_COMBINE_L1 : GF_COMBINE_L2;
     return gf_filter_add_combine(filter, (GfCombine){.op = op});
 }
 
 /* ---- the filters ---- */
 
-static GfStatus identity(const double *values, GfFilter *filter)
+static GfStatus identity(const GfValue *values, GfFilter *filter)
 {
     (void)values;
     return add_literal(filter, 1, (const double[]){1.0}, 1.0);
 }
 
-static GfStatus box(const double *values, GfFilter *filter)
+static GfStatus box(const GfValue *values, GfFilter *filter)
 {
-    size_t width = (size_t)(values[1] > 0 ? values[1] : values[0]);
-    size_t height = (size_t)(values[2] > 0 ? values[2] : values[0]);
+    size_t width = (size_t)(values[1].number > 0 ? values[1].number : values[0].number);
+    size_t height = (size_t)(values[2].number > 0 ? values[2].number : values[0].number);
     GfLinear *linear;
     GF_TRY(gf_filter_add_factors(filter, 1, width, height, &linear));
     for (size_t i = 0; i < width; i++)
@@ -110,11 +112,12 @@ static GfStatus box(const double *values, GfFilter *filter)
     return GF_OK;
 }
 
-static GfStatus gaussian(const double *values, GfFilter *filter)
+static GfStatus gaussian(const GfValue *values, GfFilter *filter)
 {
-    double sigma_x = values[1] > 0 ? values[1] : values[0];
-    double sigma_y = values[2] > 0 ? values[2] : values[0];
-    size_t width = gaussian_size(sigma_x, values[3]), height = gaussian_size(sigma_y, values[3]);
+    double sigma_x = values[1].number > 0 ? values[1].number : values[0].number;
+    double sigma_y = values[2].number > 0 ? values[2].number : values[0].number;
+    size_t width = gaussian_size(sigma_x, values[3].number),
+           height = gaussian_size(sigma_y, values[3].number);
     GfLinear *linear;
     if (fmin(sigma_x, sigma_y) < 0.01)
         return gf_fail(GF_EUSAGE,
@@ -125,9 +128,9 @@ static GfStatus gaussian(const double *values, GfFilter *filter)
     return GF_OK;
 }
 
-static GfStatus binomial(const double *values, GfFilter *filter)
+static GfStatus binomial(const GfValue *values, GfFilter *filter)
 {
-    size_t n = (size_t)values[0];
+    size_t n = (size_t)values[0].number;
     GfLinear *linear;
     GF_TRY(gf_filter_add_factors(filter, 1, n, n, &linear));
     double sum = binomial_taps(linear->rows, n);
@@ -136,66 +139,67 @@ static GfStatus binomial(const double *values, GfFilter *filter)
     return GF_OK;
 }
 
-static GfStatus sharpen(const double *values, GfFilter *filter)
+static GfStatus sharpen(const GfValue *values, GfFilter *filter)
 {
-    double a = values[0];
+    double a = values[0].number;
     const double taps[9] = {0, -a, 0, -a, 1 + 4 * a, -a, 0, -a, 0};
     return add_literal(filter, 3, taps, 1.0);
 }
 
-static GfStatus unsharp(const double *values, GfFilter *filter)
+static GfStatus unsharp(const GfValue *values, GfFilter *filter)
 {
-    double sigma = values[0];
-    size_t n = gaussian_size(sigma, values[3]);
+    double sigma = values[0].number;
+    size_t n = gaussian_size(sigma, values[3].number);
     GfLinear *linear;
     GF_TRY(gf_filter_add_factors(filter, 2, n, n, &linear));
     linear->rows[n / 2] = linear->columns[n / 2] = 1.0; /* kernel 0: the picture itself */
     gaussian_taps(linear->rows + n, n, sigma);
     gaussian_taps(linear->columns + n, n, sigma);
-    return gf_filter_add_combine(
-        filter, (GfCombine){.op = GF_COMBINE_UNSHARP, .amount = values[1], .threshold = values[2]});
+    return gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_UNSHARP,
+                                                     .amount = values[1].number,
+                                                     .threshold = values[2].number});
 }
 
-static GfStatus emboss(const double *values, GfFilter *filter)
+static GfStatus emboss(const GfValue *values, GfFilter *filter)
 {
-    double a = values[0];
+    double a = values[0].number;
     const double taps[9] = {-2 * a, -a, 0, -a, 1, a, 0, a, 2 * a};
     return add_literal(filter, 3, taps, 1.0);
 }
 
-static GfStatus sobel(const double *values, GfFilter *filter)
+static GfStatus sobel(const GfValue *values, GfFilter *filter)
 {
     double smooth[7], derivative[7];
-    size_t n = (size_t)values[3];
+    size_t n = (size_t)values[3].number;
     binomial_taps(smooth, n);
     derivative_taps(derivative, n);
     return add_gradient(filter, n, smooth, derivative, values);
 }
 
-static GfStatus prewitt(const double *values, GfFilter *filter)
+static GfStatus prewitt(const GfValue *values, GfFilter *filter)
 {
     return add_gradient(filter, 3, (const double[]){1, 1, 1}, (const double[]){-1, 0, 1}, values);
 }
 
-static GfStatus scharr(const double *values, GfFilter *filter)
+static GfStatus scharr(const GfValue *values, GfFilter *filter)
 {
     return add_gradient(filter, 3, (const double[]){3, 10, 3}, (const double[]){-1, 0, 1}, values);
 }
 
-static GfStatus laplacian(const double *values, GfFilter *filter)
+static GfStatus laplacian(const GfValue *values, GfFilter *filter)
 {
     static const double kernels[5][9] = {{0, 1, 0, 1, -4, 1, 0, 1, 0},
                                          {-1, -1, -1, -1, 8, -1, -1, -1, -1},
                                          {2, 0, 2, 0, -8, 0, 2, 0, 2},
                                          {-2, 1, -2, 1, 4, 1, -2, 1, -2},
                                          {1, -2, 1, -2, 4, -2, 1, -2, 1}};
-    return add_literal(filter, 3, kernels[(size_t)values[0]], values[1]);
+    return add_literal(filter, 3, kernels[values[0].word], values[1].number);
 }
 
-static GfStatus laplacian_of_gaussian(const double *values, GfFilter *filter)
+static GfStatus laplacian_of_gaussian(const GfValue *values, GfFilter *filter)
 {
-    double sigma = values[0];
-    size_t n = gaussian_size(sigma, values[1]);
+    double sigma = values[0].number;
+    size_t n = gaussian_size(sigma, values[1].number);
     GfLinear *linear;
     GF_TRY(gf_filter_add_kernel(filter, 1, n, n, &linear));
     double centre = ((double)n - 1.0) / 2.0, sum = 0.0;
@@ -209,7 +213,7 @@ static GfStatus laplacian_of_gaussian(const double *values, GfFilter *filter)
      */
     for (size_t i = 0; i < n * n; i++)
         linear->weights[i] -= sum / (double)(n * n);
-    linear->scale = values[2];
+    linear->scale = values[2].number;
     return GF_OK;
 }
 
@@ -217,14 +221,39 @@ static GfStatus laplacian_of_gaussian(const double *values, GfFilter *filter)
 
 #define SCALE_PARAMETER                                                                            \
     {                                                                                              \
-        "scale", "factor on the response", NULL, -1e6, 1e6, 1, false, false                        \
+        "scale", "factor on the response", GF_NUMBER, NULL, -1e6, 1e6, 1                           \
     }
 #define GRADIENT_PARAMETERS                                                                        \
-    {"direction", "what of the gradient", "magnitude x y", 0, 2, 0, true, false},                  \
-        {"norm", "how x and y make the magnitude", "l2 l1", 0, 1, 0, true, false}, SCALE_PARAMETER
+    {"direction", "what of the gradient", GF_WORD, "magnitude x y", 0, 2, 0},                      \
+        {"norm", "how x and y make the magnitude", GF_WORD, "l2 l1", 0, 1, 0}, SCALE_PARAMETER
 #define SIZE_PARAMETER                                                                             \
     {                                                                                              \
-        "size", "taps a side, odd; 0: 2 round(4 sigma) + 1", NULL, 0, 2047, 0, true, true          \
+        "size", "taps a side, odd; 0: 2 round(4 sigma) + 1", GF_ODD, NULL, 0, 2047, 0              \
+    }
+
+#define STRIDE_OF_WINDOW                                                                           \
+    {                                                                                              \
+        "stride", "pixels from one window to the next; 0: the window's size", GF_SIZE, NULL, 0,    \
+            GF_KERNEL_MAX_SIDE, 0                                                                  \
+    }
+#define PADDING_PARAMETERS                                                                         \
+    {"padding",  "rows and columns around the picture",                                            \
+     GF_PADDING, "same same_lower",                                                                \
+     0,          GF_KERNEL_MAX_SIDE,                                                               \
+     0},                                                                                           \
+    {                                                                                              \
+        "dilation", "pixels from one tap to the next", GF_SIZE, NULL, 1, GF_KERNEL_MAX_SIDE, 1     \
+    }
+#define INSIDE_PARAMETER                                                                           \
+    {                                                                                              \
+        "border", "what stands in the padding", GF_WORD, "zero replicate reflect101 reflect wrap", \
+            0, 4, 0                                                                                \
+    }
+#define POOL_PARAMETERS                                                                            \
+    {"size", "of the window, in pixels", GF_SIZE, NULL, 1, GF_KERNEL_MAX_SIDE, 2},                 \
+        STRIDE_OF_WINDOW, PADDING_PARAMETERS,                                                      \
+    {                                                                                              \
+        "ceil", "whether a last window may reach beyond", GF_WORD, "no yes", 0, 1, 0               \
     }
 
 const GfNamedFilter gf_catalog[] = {
@@ -232,46 +261,46 @@ const GfNamedFilter gf_catalog[] = {
     {"box",
      "mean of a rectangle",
      "every tap 1 / (width height)",
-     {{"size", "taps a side", NULL, 1, 2047, 3, true, false},
-      {"width", "taps a row; 0: size", NULL, 0, 2047, 0, true, false},
-      {"height", "taps a column; 0: size", NULL, 0, 2047, 0, true, false}},
+     {{"size", "taps a side", GF_WHOLE, NULL, 1, 2047, 3},
+      {"width", "taps a row; 0: size", GF_WHOLE, NULL, 0, 2047, 0},
+      {"height", "taps a column; 0: size", GF_WHOLE, NULL, 0, 2047, 0}},
      box},
     {"gaussian",
      "gaussian blur",
      "exp(-(x^2 / 2 sigma_x^2 + y^2 / 2 sigma_y^2)), divided by its sum",
-     {{"sigma", "standard deviation in pixels", NULL, 0.01, 250, 1, false, false},
-      {"sigma_x", "along the row; 0: sigma", NULL, 0, 250, 0, false, false},
-      {"sigma_y", "along the column; 0: sigma", NULL, 0, 250, 0, false, false},
+     {{"sigma", "standard deviation in pixels", GF_NUMBER, NULL, 0.01, 250, 1},
+      {"sigma_x", "along the row; 0: sigma", GF_NUMBER, NULL, 0, 250, 0},
+      {"sigma_y", "along the column; 0: sigma", GF_NUMBER, NULL, 0, 250, 0},
       SIZE_PARAMETER},
      gaussian},
     {"binomial",
      "blur by a row of Pascal's triangle",
      "1 2 1, 1 4 6 4 1, ... in both directions, divided by the sum",
-     {{"size", "taps a side, odd", NULL, 3, 15, 3, true, true}},
+     {{"size", "taps a side, odd", GF_ODD, NULL, 3, 15, 3}},
      binomial},
     {"sharpen",
      "picture minus laplacian",
      "0 -a 0 / -a 1+4a -a / 0 -a 0",
-     {{"amount", "a", NULL, 0, 100, 1, false, false}},
+     {{"amount", "a", GF_NUMBER, NULL, 0, 100, 1}},
      sharpen},
     {"unsharp",
      "unsharp masking: adds what a blur takes away",
      "x + amount (x - gaussian x) where |x - gaussian x| >= threshold, else x",
-     {{"sigma", "of the gaussian, in pixels", NULL, 0.01, 250, 1, false, false},
-      {"amount", "strength", NULL, 0, 100, 1, false, false},
+     {{"sigma", "of the gaussian, in pixels", GF_NUMBER, NULL, 0.01, 250, 1},
+      {"amount", "strength", GF_NUMBER, NULL, 0, 100, 1},
       {"threshold", "smallest difference that counts, on a scale of 0 to 255 (floats: as they are)",
-       NULL, 0, 255, 0, false, false},
+       GF_NUMBER, NULL, 0, 255, 0},
       SIZE_PARAMETER},
      unsharp},
     {"emboss",
      "relief, lit from the upper left",
      "-2a -a 0 / -a 1 a / 0 a 2a",
-     {{"amount", "a", NULL, 0, 100, 1, false, false}},
+     {{"amount", "a", GF_NUMBER, NULL, 0, 100, 1}},
      emboss},
     {"sobel",
      "gradient, binomial smoothing",
      "1 2 1 x -1 0 1; size 5: 1 4 6 4 1 x -1 -2 0 2 1; size 7: 1 6 15 20 15 6 1 x -1 -4 -5 0 5 4 1",
-     {GRADIENT_PARAMETERS, {"size", "taps a side: 3, 5 or 7", NULL, 3, 7, 3, true, true}},
+     {GRADIENT_PARAMETERS, {"size", "taps a side: 3, 5 or 7", GF_ODD, NULL, 3, 7, 3}},
      sobel},
     {"prewitt", "gradient, box smoothing", "1 1 1 x -1 0 1", {GRADIENT_PARAMETERS}, prewitt},
     {"scharr",
@@ -284,15 +313,73 @@ const GfNamedFilter gf_catalog[] = {
      "4: 0 1 0 / 1 -4 1 / 0 1 0; 8: -1 -1 -1 / -1 8 -1 / -1 -1 -1; "
      "diagonal: 2 0 2 / 0 -8 0 / 2 0 2; cross: -2 1 -2 / 1 4 1 / -2 1 -2; "
      "check: 1 -2 1 / -2 4 -2 / 1 -2 1",
-     {{"kind", "which kernel", "4 8 diagonal cross check", 0, 4, 0, true, false}, SCALE_PARAMETER},
+     {{"kind", "which kernel", GF_WORD, "4 8 diagonal cross check", 0, 4, 0}, SCALE_PARAMETER},
      laplacian},
     {"log",
      "laplacian of gaussian",
      "(2 - r^2 / sigma^2) exp(-r^2 / 2 sigma^2) / 2, less its mean",
-     {{"sigma", "of the gaussian, in pixels", NULL, 0.3, 60, 1.4, false, false},
-      {"size", "taps a side, odd; 0: 2 round(4 sigma) + 1", NULL, 0, 511, 0, true, true},
+     {{"sigma", "of the gaussian, in pixels", GF_NUMBER, NULL, 0.3, 60, 1.4},
+      {"size", "taps a side, odd; 0: 2 round(4 sigma) + 1", GF_ODD, NULL, 0, 511, 0},
       SCALE_PARAMETER},
      laplacian_of_gaussian},
+    {"conv",
+     "layer of a neural network, or any bank of learned kernels",
+     "map f: sum over channels and taps of weight * sample, + bias f",
+     {{"weights", "maps x [channels x] height x width, or height x width; .npy", GF_FILE, NULL, 0,
+       0, 0},
+      {"bias", "a number a map; .npy", GF_OPTIONAL_FILE, NULL, 0, 0, 0},
+      {"stride", "pixels from one window to the next", GF_SIZE, NULL, 1, GF_KERNEL_MAX_SIDE, 1},
+      PADDING_PARAMETERS,
+      {"groups", "parts into which channels and maps are cut", GF_WHOLE, NULL, 1,
+       GF_LAYER_MAX_CHANNELS, 1},
+      INSIDE_PARAMETER},
+     gf_network_conv},
+    {"maxpool",
+     "largest sample of each window",
+     "max x over the window's part of the picture",
+     {POOL_PARAMETERS},
+     gf_network_maxpool},
+    {"avgpool",
+     "mean of each window",
+     "(sum of x) / (samples that count) + bias c",
+     {POOL_PARAMETERS,
+      {"bias", "a number a channel; .npy", GF_OPTIONAL_FILE, NULL, 0, 0, 0},
+      {"count", "samples that count: of the picture, or padding too, as zeros", GF_WORD,
+       "inside padding", 0, 1, 0}},
+     gf_network_avgpool},
+    {"l2pool",
+     "length of each window",
+     "square root of the sum of x^2",
+     {POOL_PARAMETERS},
+     gf_network_l2pool},
+    {"wpool",
+     "weighted mean or sum of each window",
+     "sum of weight * x",
+     {{"weights", "height x width; .npy, or a kernel file", GF_FILE, NULL, 0, 0, 0},
+      STRIDE_OF_WINDOW,
+      PADDING_PARAMETERS,
+      INSIDE_PARAMETER},
+     gf_network_wpool},
+    {"relu", "rectifier: nothing below zero", "max(x, 0)", {{0}}, gf_network_relu},
+    {"sigmoid",
+     "logistic function",
+     "1 / (1 + exp(-(x + bias)))",
+     {{"bias", "added to each sample first", GF_NUMBER, NULL, -1e6, 1e6, 0}},
+     gf_network_sigmoid},
+    {"tanh", "hyperbolic tangent", "tanh(x)", {{0}}, gf_network_tanh},
+    {"abs", "absolute value", "|x|", {{0}}, gf_network_abs},
+    {"clamp",
+     "limits samples",
+     "min(max(x, low), high)",
+     {{"low", "smallest sample", GF_NUMBER, NULL, -FLT_MAX, FLT_MAX, -FLT_MAX},
+      {"high", "largest sample", GF_NUMBER, NULL, -FLT_MAX, FLT_MAX, FLT_MAX}},
+     gf_network_clamp},
+    {"scale",
+     "linear function of each sample",
+     "factor x + offset",
+     {{"factor", "what samples are multiplied by", GF_NUMBER, NULL, -1e9, 1e9, 1},
+      {"offset", "what is added", GF_NUMBER, NULL, -1e9, 1e9, 0}},
+     gf_network_scale},
     {NULL, NULL, NULL, {{0}}, NULL},
 };
 
@@ -312,4 +399,12 @@ const char *gf_catalog_nearest(const char *name)
         names[n++] = row->name;
     names[n] = NULL;
     return gf_nearest(name, names);
+}
+
+const GfParameter *gf_catalog_required(const GfNamedFilter *row)
+{
+    for (const GfParameter *p = row->parameters; p < row->parameters + GF_MAX_PARAMETERS; p++)
+        if (p->name && p->kind == GF_FILE)
+            return p;
+    return NULL;
 }

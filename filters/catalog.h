@@ -6,19 +6,39 @@
 
 enum { GF_MAX_PARAMETERS = 8 };
 
+/* What may stand after a parameter's "=". */
+typedef enum GfParameterKind {
+    GF_NUMBER,  /* from minimum to maximum */
+    GF_WHOLE,   /* a whole number */
+    GF_ODD,     /* an odd one, or 0 where the range begins there */
+    GF_WORD,    /* one of `words`; may stand alone, without the parameter's name */
+    GF_SIZE,    /* HEIGHTxWIDTH, whole numbers within the range; N is NxN */
+    GF_PADDING, /* GF_SIZE, or TOPxLEFTxBOTTOMxRIGHT, or one of `words`, which may stand alone */
+    GF_FILE,    /* a path; has no standard value and must be given */
+    GF_OPTIONAL_FILE /* a path, or none */
+} GfParameterKind;
+
 typedef struct GfParameter {
     const char *name, *summary;
-    const char *words; /* choices separated by space, the value is the choice's number; or NULL */
+    GfParameterKind kind;
+    const char *words;                 /* choices separated by space, or NULL */
     double minimum, maximum, standard; /* the standard value counts where the user gives none */
-    bool integer, odd;
 } GfParameter;
+
+/* What a parameter came to. */
+typedef struct GfValue {
+    double number;    /* of GF_NUMBER, GF_WHOLE, GF_ODD */
+    int word;         /* the number of the word, from 0 on; -1 where sizes were given */
+    size_t sizes[4];  /* of GF_SIZE height and width, of GF_PADDING top, left, bottom, right */
+    const char *file; /* borrowed; NULL: none */
+} GfValue;
 
 typedef struct GfNamedFilter {
     const char *name, *summary, *formula;
     GfParameter parameters[GF_MAX_PARAMETERS]; /* up to the first without a name */
     /* Appends the filter's stages; `values` in the order of the parameters, checked against their
-     * ranges. GF_EUSAGE where values do not go together. */
-    GfStatus (*stages)(const double *values, GfFilter *filter);
+     * ranges. GF_EUSAGE where values do not go together or a file is not what it should be. */
+    GfStatus (*stages)(const GfValue *values, GfFilter *filter);
 } GfNamedFilter;
 
 /* The catalogue; the last row has no name. */
@@ -29,3 +49,6 @@ const GfNamedFilter *gf_catalog_find(const char *name);
 
 /* The name closest to a misspelt one, or NULL. */
 const char *gf_catalog_nearest(const char *name);
+
+/* The row's first parameter that must be given, or NULL. */
+const GfParameter *gf_catalog_required(const GfNamedFilter *row);

@@ -1,10 +1,9 @@
 /* A recursive descent without recursion: the text is split at commas into items, an item at colons
- * into a name and parameters. An inline kernel is known by its WxH, a kernel file by a "/" or "."
- * in its name, which no filter of the catalogue has. */
+ * into a name and parameters (parameter.c). An inline kernel is known by its WxH, a kernel file by a
+ * "/" or "." in its name, which no filter of the catalogue has. */
 #include "filters/grammar.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,101 +11,14 @@
 #include "common/text.h"
 #include "filters/catalog.h"
 #include "filters/kernel_file.h"
+#include "filters/parameter.h"
 
 enum { SHOWN = 160 }; /* bytes of a user's text that a message repeats */
 
-/* The number of `word` among `words` ("a b c"), or -1. */
-static int word_number(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    int number = 0;
-    while (words && *words) {
-        size_t n = strcspn(words, " ");
-        if (n == length && memcmp(words, word, n) == 0)
-            return number;
-        words += n + strspn(words + n, " ");
-        number++;
-    }
-    return -1;
-}
-
-static GfStatus set_parameter(const GfNamedFilter *row, const GfParameter *parameter,
-                              const char *text, double *value)
-{
-    char shown[SHOWN];
-    const char *end = text;
-    gf_escape(text, shown, sizeof shown);
-    if (parameter->words) {
-        int number = word_number(parameter->words, text);
-        if (number < 0)
-            return gf_fail(GF_EUSAGE, "%s: %s is one of: %s; not \"%s\"", row->name,
-                           parameter->name, parameter->words, shown);
-        *value = number;
-        return GF_OK;
-    }
-    if (!gf_read_number(&end, value) || *end)
-        return gf_fail(GF_EUSAGE, "%s: %s=%s is not a number", row->name, parameter->name, shown);
-    if (*value < parameter->minimum || *value > parameter->maximum)
-        return gf_fail(GF_EUSAGE, "%s: %s=%s is outside %g to %g", row->name, parameter->name,
-                       shown, parameter->minimum, parameter->maximum);
-    if (parameter->integer && *value != floor(*value))
-        return gf_fail(GF_EUSAGE, "%s: %s=%s is not a whole number", row->name, parameter->name,
-                       shown);
-    if (parameter->odd && *value > 0 && fmod(*value, 2.0) == 0.0)
-        return gf_fail(GF_EUSAGE, "%s: %s=%s is not odd", row->name, parameter->name, shown);
-    return GF_OK;
-}
-
-/* Finds the parameter that `text` ("key=value", or a bare word of a choice) sets. */
-static GfStatus find_parameter(const GfNamedFilter *row, char *text, size_t *index, char **value)
-{
-    char shown[SHOWN];
-    char *equals = strchr(text, '=');
-    const char *names[GF_MAX_PARAMETERS + 1];
-    size_t n = 0;
-    if (equals)
-        *equals = '\0';
-    *value = equals ? equals + 1 : text;
-    for (; n < GF_MAX_PARAMETERS && row->parameters[n].name; n++) {
-        const GfParameter *parameter = &row->parameters[n];
-        *index = n;
-        if (equals ? strcmp(parameter->name, text) == 0 : word_number(parameter->words, text) >= 0)
-            return GF_OK;
-        names[n] = parameter->name;
-    }
-    names[n] = NULL;
-    gf_escape(text, shown, sizeof shown);
-    if (n == 0)
-        return gf_fail(GF_EUSAGE, "%s has no parameters; \"%s\" is one too many", row->name, shown);
-    if (!equals)
-        return gf_fail(GF_EUSAGE, "%s: \"%s\" is not of the form parameter=value", row->name,
-                       shown);
-    const char *nearest = gf_nearest(text, names);
-    return gf_fail(GF_EUSAGE, "%s has no parameter \"%s\"%s%s%s (gpufilter filters %s lists them)",
-                   row->name, shown, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                   nearest ? "\"?" : "", row->name);
-}
-
 static GfStatus add_named(const GfNamedFilter *row, char *parameters, GfFilter *filter)
 {
-    double values[GF_MAX_PARAMETERS];
-    bool given[GF_MAX_PARAMETERS] = {false};
-    for (size_t i = 0; i < GF_MAX_PARAMETERS; i++)
-        values[i] = row->parameters[i].standard;
-    while (parameters) {
-        char *next = strchr(parameters, ':');
-        if (next)
-            *next++ = '\0';
-        size_t index = 0;
-        char *value;
-        GF_TRY(find_parameter(row, parameters, &index, &value));
-        if (given[index])
-            return gf_fail(GF_EUSAGE, "%s: %s is given twice", row->name,
-                           row->parameters[index].name);
-        given[index] = true;
-        GF_TRY(set_parameter(row, &row->parameters[index], value, &values[index]));
-        parameters = next;
-    }
+    GfValue values[GF_MAX_PARAMETERS];
+    GF_TRY(gf_parameters_read(row, parameters, values));
     return row->stages(values, filter);
 }
 
@@ -202,6 +114,7 @@ static GfStatus add_item(char *item, GfFilter *filter)
     char *parameters = strchr(item, ':');
     size_t length = parameters ? (size_t)(parameters - item) : strlen(item);
     if (memchr(item, '/', length) || memchr(item, '.', length)) {
+        gf_unescape(item);
         GF_TRY(gf_kernel_file_read(item, filter));
         const char *base = strrchr(item, '/') ? strrchr(item, '/') + 1 : item;
         return append_name(filter, base, *base == '.' ? strlen(base) : strcspn(base, "."));
@@ -226,11 +139,9 @@ GfStatus gf_filter_parse(const char *text, GfFilter **out)
     filter->text = strdup(text);
     GF_GO(filter->text ? GF_OK : gf_fail(GF_EMEMORY, "out of memory"));
     for (char *item = copy; item;) {
-        char *comma = strchr(item, ',');
-        if (comma)
-            *comma++ = '\0';
+        char *next = gf_cut(item, ',');
         GF_GO(add_item(item, filter));
-        item = comma;
+        item = next;
     }
     GF_GO(gf_filter_check(filter));
     *out = filter;

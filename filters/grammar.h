@@ -9,6 +9,7 @@
  *   WxH[/SCALE][+OFFSET]: W1 W2 ...   a kernel of W columns and H rows, row by row
  *   PATH                              a kernel file, known by a "/" or "." in it (kernel_file.h)
  *
- * Errors: GF_EUSAGE with the reason and, for unknown names, the nearest known one. On success the
- * caller owns *filter. */
+ * In paths a backslash makes the next character, a comma or colon, an ordinary one. Files are read
+ * here. Errors: GF_EUSAGE with the reason and, for unknown names, the nearest known one; GF_EMEMORY.
+ * On success the caller owns *filter. */
 GfStatus gf_filter_parse(const char *text, GfFilter **filter);

@@ -29,7 +29,15 @@ static GfStep *last_step(GfPipeline *pipeline)
 static GfStep *add_step(GfPipeline *pipeline, GfStepKind kind)
 {
     GfStep *step = &pipeline->steps[pipeline->count++];
-    *step = (GfStep){.kind = kind, .gain = 1.0, .alpha_gain = 1.0};
+    *step = (GfStep){.kind = kind,
+                     .gain = 1.0,
+                     .alpha_gain = 1.0,
+                     .taps_x = 1,
+                     .taps_y = 1,
+                     .stride_x = 1,
+                     .stride_y = 1,
+                     .dilation_x = 1,
+                     .dilation_y = 1};
     return step;
 }
 
@@ -59,16 +67,25 @@ static GfStatus flip(GfPipeline *pipeline, GfLinear *linear)
 {
     linear->anchor_x = linear->width - 1 - linear->anchor_x;
     linear->anchor_y = linear->height - 1 - linear->anchor_y;
-    GF_TRY(reversed(pipeline, &linear->weights, linear->filters, linear->width * linear->height));
+    size_t kernels = linear->filters * gf_linear_depth(linear);
+    GF_TRY(reversed(pipeline, &linear->weights, kernels, linear->width * linear->height));
     GF_TRY(reversed(pipeline, &linear->columns, linear->filters, linear->height));
     return reversed(pipeline, &linear->rows, linear->filters, linear->width);
 }
 
-/* Finds factors of kernels that came as taps, where two passes are less work than one. */
+static bool is_plain(const GfSampling *sampling)
+{
+    return sampling->fit == GF_FIT_BORDER && sampling->stride_x == 1 && sampling->stride_y == 1 &&
+           sampling->dilation_x == 1 && sampling->dilation_y == 1;
+}
+
+/* Finds factors of a bank's kernels that came as taps, where two passes are less work than one. */
 static GfStatus separate(GfPipeline *pipeline, GfStep *step)
 {
     GfLinear *linear = &step->linear;
     size_t taps = linear->width * linear->height;
+    if (linear->depth > 0 || !is_plain(&linear->sampling))
+        return GF_OK;
     if (!linear->columns) {
         if (taps <= linear->width + linear->height)
             return GF_OK;
@@ -95,6 +112,13 @@ static GfStatus add_linear(GfPipeline *pipeline, const GfLinear *linear, bool fl
     return separate(pipeline, step);
 }
 
+static GfStatus add_pool(GfPipeline *pipeline, const GfPool *pool)
+{
+    GfStep *step = add_step(pipeline, GF_STEP_POOL);
+    step->pool = *pool;
+    return GF_OK;
+}
+
 /* A step for functions of one sample that have no filter to ride on. */
 static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
 {
@@ -102,8 +126,13 @@ static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
     GF_TRY(store(pipeline, 1, &one));
     *one = 1.0;
     *step = add_step(pipeline, GF_STEP_FILTER);
-    (*step)->linear = (GfLinear){.filters = 1, .width = 1, .height = 1, .scale = 1.0};
-    (*step)->linear.weights = one;
+    (*step)->linear = (GfLinear){.filters = 1,
+                                 .width = 1,
+                                 .height = 1,
+                                 .groups = 1,
+                                 .scale = 1.0,
+                                 .sampling = gf_sampling_plain(),
+                                 .weights = one};
     return GF_OK;
 }
 
@@ -114,7 +143,8 @@ static GfStatus add_stage(GfPipeline *pipeline, const GfStage *stage, bool flipp
     case GF_STAGE_LINEAR:
         return add_linear(pipeline, &stage->linear, flipped);
     case GF_STAGE_COMBINE:
-        if (!last || last->combine.op || last->posts)
+        if (!last || last->linear.filters == 0 || last->linear.depth > 0 || last->combine.op ||
+            last->posts)
             return gf_fail(GF_EFILTER, "there is no bank to combine");
         last->combine = stage->combine;
         return GF_OK;
@@ -123,6 +153,8 @@ static GfStatus add_stage(GfPipeline *pipeline, const GfStage *stage, bool flipp
             GF_TRY(add_identity(pipeline, &last));
         last->post[last->posts++] = stage->pointwise;
         return GF_OK;
+    case GF_STAGE_POOL:
+        return add_pool(pipeline, &stage->pool);
     }
     return gf_fail(GF_EFILTER, "an unknown stage");
 }
@@ -133,6 +165,7 @@ typedef struct Meaning {
     bool is_signed;  /* the response swings about zero */
     bool derivative; /* some kernel's sum is zero, or an offset moves the response */
     bool spreads;    /* some kernel is larger than 1 x 1 */
+    bool learned;    /* there is a layer or a pool: responses are no pictures of their own */
     double sum;      /* product of the kernels' sums: what a flat picture is multiplied by */
 } Meaning;
 
@@ -154,6 +187,9 @@ static Meaning find_meaning(const GfPipeline *pipeline)
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         const GfLinear *linear = &step->linear;
+        meaning.learned |= step->kind == GF_STEP_POOL || gf_step_is_layer(step);
+        if (meaning.learned)
+            continue;
         double absolute, sum = kernel_sum(linear, 0, &absolute);
         bool zero = fabs(sum) <= 1e-9 * absolute;
         meaning.is_signed = (meaning.is_signed || zero) && linear->offset == 0.0;
@@ -163,7 +199,7 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         if (step->combine.op == GF_COMBINE_L2 || step->combine.op == GF_COMBINE_L1)
             meaning.is_signed = false;
         for (size_t j = 0; j < step->posts; j++)
-            if (step->post[j].op == GF_POINTWISE_ABS)
+            if (step->post[j].op != GF_POINTWISE_AFFINE)
                 meaning.is_signed = false;
     }
     return meaning;
@@ -174,8 +210,9 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
     bool real = gf_sample_is_float(plan->options.sample);
     pipeline->range = plan->options.range;
     if (pipeline->range == GF_RANGE_AUTO)
-        pipeline->range = meaning->is_signed && !real ? GF_RANGE_ABS : GF_RANGE_CLAMP;
-    pipeline->alpha = plan->options.alpha;
+        pipeline->range =
+            meaning->is_signed && !meaning->learned && !real ? GF_RANGE_ABS : GF_RANGE_CLAMP;
+    pipeline->alpha = meaning->learned ? GF_ALPHA_FILTER : plan->options.alpha;
     if (pipeline->alpha == GF_ALPHA_AUTO)
         pipeline->alpha =
             meaning->derivative || !meaning->spreads ? GF_ALPHA_COPY : GF_ALPHA_PREMUL;
@@ -183,32 +220,169 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
 
 /* ---- geometry ---- */
 
+/* One direction of a window's way over the picture. */
+typedef struct Axis {
+    const char *name; /* "rows", "columns", for messages */
+    size_t in, taps, stride, dilation;
+    GfFit fit;
+    size_t before, after; /* padding */
+    size_t anchor;
+    bool valid; /* of GF_FIT_BORDER: only windows that lie on the picture */
+    bool ceil;
+    size_t out;
+    ptrdiff_t origin;
+} Axis;
+
+enum { MOST_PIXELS = 1 << 30 }; /* of stride, dilation and padding: no sum of a few overflows */
+
+static GfStatus check_axis(const Axis *axis)
+{
+    if (axis->stride < 1 || axis->dilation < 1)
+        return gf_fail(GF_EFILTER, "a stride or dilation of 0");
+    if (axis->stride > MOST_PIXELS || axis->dilation > MOST_PIXELS || axis->before > MOST_PIXELS ||
+        axis->after > MOST_PIXELS)
+        return gf_fail(GF_EFILTER, "a stride, dilation or padding above %d", MOST_PIXELS);
+    return GF_OK;
+}
+
+/* How many windows there are, and where the first begins. */
+static GfStatus lay_axis(Axis *axis)
+{
+    GF_TRY(check_axis(axis));
+    size_t reach = (axis->taps - 1) * axis->dilation + 1;
+    if (axis->fit == GF_FIT_BORDER && !axis->valid) {
+        axis->out = (axis->in - 1) / axis->stride + 1;
+        axis->origin = -(ptrdiff_t)(axis->anchor * axis->dilation);
+        return GF_OK;
+    }
+    if (axis->fit == GF_FIT_SAME_UPPER || axis->fit == GF_FIT_SAME_LOWER) {
+        size_t span = (axis->in - 1) / axis->stride * axis->stride + reach;
+        size_t missing = span > axis->in ? span - axis->in : 0;
+        axis->before = (missing + (axis->fit == GF_FIT_SAME_LOWER ? 1 : 0)) / 2;
+        axis->after = missing - axis->before;
+    }
+    size_t padded = axis->in + axis->before + axis->after;
+    if (reach > padded)
+        return gf_fail(GF_EFILTER, "%s of %zu %s%s does not fit into %zu %s%s",
+                       axis->valid ? "border valid: a kernel" : "a window", reach, axis->name,
+                       axis->dilation > 1 ? " (taps and dilation)" : "", axis->in, axis->name,
+                       axis->before + axis->after > 0 ? " and their padding" : "");
+    size_t steps = padded - reach + (axis->ceil ? axis->stride - 1 : 0);
+    axis->out = steps / axis->stride + 1;
+    if (axis->ceil && (axis->out - 1) * axis->stride >= axis->in + axis->before)
+        axis->out--;
+    axis->origin = -(ptrdiff_t)axis->before;
+    return GF_OK;
+}
+
+/* Where an average's taps count: on the picture, or on its padding too. */
+static void set_counted(GfStep *step, const Axis *x, const Axis *y)
+{
+    bool padding = step->pool.count_padding;
+    step->count_x0 = padding ? -(ptrdiff_t)x->before : 0;
+    step->count_y0 = padding ? -(ptrdiff_t)y->before : 0;
+    step->count_x1 = (ptrdiff_t)(x->in + (padding ? x->after : 0));
+    step->count_y1 = (ptrdiff_t)(y->in + (padding ? y->after : 0));
+}
+
+/* Lays the step's windows over in_width x in_height pixels. */
+static GfStatus lay_windows(GfStep *step, const GfPlanOptions *options)
+{
+    const GfLinear *linear = &step->linear;
+    bool pool = step->kind == GF_STEP_POOL;
+    const GfSampling *sampling = pool ? &step->pool.sampling : &linear->sampling;
+    bool border = sampling->fit == GF_FIT_BORDER, valid = options->border == GF_BORDER_VALID;
+    Axis x = {.name = "columns",
+              .in = step->in_width,
+              .taps = pool ? step->pool.width : linear->width,
+              .stride = sampling->stride_x,
+              .dilation = sampling->dilation_x,
+              .fit = sampling->fit,
+              .before = sampling->left,
+              .after = sampling->right,
+              .anchor = linear->anchor_x,
+              .valid = border && valid,
+              .ceil = pool && step->pool.ceil};
+    Axis y = x;
+    y.name = "rows";
+    y.in = step->in_height;
+    y.taps = pool ? step->pool.height : linear->height;
+    y.stride = sampling->stride_y;
+    y.dilation = sampling->dilation_y;
+    y.before = sampling->top;
+    y.after = sampling->bottom;
+    y.anchor = linear->anchor_y;
+    GF_TRY(lay_axis(&x));
+    GF_TRY(lay_axis(&y));
+    step->taps_x = x.taps;
+    step->taps_y = y.taps;
+    step->stride_x = x.stride;
+    step->stride_y = y.stride;
+    step->dilation_x = x.dilation;
+    step->dilation_y = y.dilation;
+    step->origin_x = x.origin;
+    step->origin_y = y.origin;
+    step->out_width = x.out;
+    step->out_height = y.out;
+    step->border = border ? options->border : pool ? GF_BORDER_CONSTANT : sampling->border;
+    step->border_value = border ? options->border_value : sampling->border_value;
+    set_counted(step, &x, &y);
+    return GF_OK;
+}
+
+/* Channels in and out, and what belongs to each of them. */
+static GfStatus set_channels(GfStep *step, size_t channels)
+{
+    const GfLinear *linear = &step->linear;
+    step->channels = step->out_channels = channels;
+    if (step->kind == GF_STEP_POOL) {
+        step->bias = step->pool.bias;
+        if (step->bias && step->pool.bias_count != channels)
+            return gf_fail(GF_EFILTER, "a bias of %zu numbers for a pool of %zu channels",
+                           step->pool.bias_count, channels);
+    }
+    if (!gf_step_is_layer(step))
+        return GF_OK;
+    if (linear->depth * linear->groups != channels)
+        return gf_fail(GF_EFILTER, "a layer that takes %zu channels%s is given %zu",
+                       linear->depth * linear->groups,
+                       linear->groups > 1 ? " (all groups together)" : "", channels);
+    step->out_channels = linear->filters;
+    step->bias = linear->bias;
+    return GF_OK;
+}
+
+static bool has_layer(const GfPipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (gf_step_is_layer(&pipeline->steps[i]))
+            return true;
+    return false;
+}
+
 static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Meaning *meaning)
 {
-    size_t width = plan->in.width, height = plan->in.height;
+    size_t width = plan->in.width, height = plan->in.height, channels = plan->in.channels;
     bool own_alpha = plan->in.has_alpha && pipeline->alpha != GF_ALPHA_FILTER;
     for (size_t i = 0; i < pipeline->count; i++) {
         GfStep *step = &pipeline->steps[i];
-        const GfLinear *linear = &step->linear;
-        bool filters = step->kind == GF_STEP_FILTER;
-        bool shrinks = filters && plan->options.border == GF_BORDER_VALID;
-        if (shrinks && (linear->width > width || linear->height > height))
-            return gf_fail(GF_EFILTER,
-                           "border valid: a kernel of %zu x %zu does not fit into %zu x %zu pixels",
-                           linear->width, linear->height, width, height);
         step->in_width = width;
         step->in_height = height;
-        width -= shrinks ? linear->width - 1 : 0;
-        height -= shrinks ? linear->height - 1 : 0;
-        step->out_width = width;
-        step->out_height = height;
-        step->origin_x = filters && !shrinks ? -(ptrdiff_t)linear->anchor_x : 0;
-        step->origin_y = filters && !shrinks ? -(ptrdiff_t)linear->anchor_y : 0;
-        step->channels = plan->in.channels;
-        step->post_channels = plan->in.channels - (own_alpha ? 1 : 0);
-        step->keep_alpha = filters && own_alpha && pipeline->alpha == GF_ALPHA_COPY;
-        step->border = plan->options.border;
-        step->border_value = plan->options.border_value;
+        GF_TRY(set_channels(step, channels));
+        if (step->kind == GF_STEP_FILTER || step->kind == GF_STEP_POOL) {
+            GF_TRY(lay_windows(step, &plan->options));
+        } else {
+            step->out_width = width;
+            step->out_height = height;
+            step->border = plan->options.border;
+            step->border_value = plan->options.border_value;
+        }
+        width = step->out_width;
+        height = step->out_height;
+        channels = step->out_channels;
+        step->post_channels = channels - (own_alpha ? 1 : 0);
+        step->keep_alpha =
+            step->kind == GF_STEP_FILTER && own_alpha && pipeline->alpha == GF_ALPHA_COPY;
         step->white = gf_sample_is_float(plan->in.sample) ? 255.0 : gf_sample_max(plan->in.sample);
         bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum != 0.0;
         step->alpha_gain = divides ? 1.0 / meaning->sum : 1.0;
@@ -216,8 +390,25 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
     pipeline->out = plan->in;
     pipeline->out.width = width;
     pipeline->out.height = height;
+    pipeline->out.channels = channels;
+    pipeline->out.has_alpha = plan->in.has_alpha && !has_layer(pipeline);
     pipeline->out.sample = plan->options.sample;
+    size_t samples, bytes;
+    if (!gf_mul(width, channels, &samples) || !gf_mul(samples, sizeof(double), &bytes))
+        return gf_fail(GF_EFILTER, "rows of %zu pixels of %zu channels are too long", width,
+                       channels);
     return GF_OK;
+}
+
+/* What layers and pools hand on lies in planes; pictures are interleaved. */
+static void set_layouts(GfPipeline *pipeline)
+{
+    for (size_t i = 1; i < pipeline->count; i++) {
+        GfStep *before = &pipeline->steps[i - 1], *step = &pipeline->steps[i];
+        bool planar = before->kind == GF_STEP_POOL || gf_step_is_layer(before) ||
+                      before->in_layout == GF_PLANAR;
+        before->out_layout = step->in_layout = planar ? GF_PLANAR : GF_INTERLEAVED;
+    }
 }
 
 /* The last step carries the range, the change of depth and the store. */
@@ -242,10 +433,15 @@ static void count_work(GfPipeline *pipeline, const GfPlan *plan)
 {
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
-        double width = (double)step->linear.width, height = (double)step->linear.height;
-        double taps = step->separable ? width + height : width * height;
-        pipeline->multiply_adds += taps * (double)step->linear.filters * (double)step->channels *
-                                   (double)step->out_width * (double)step->out_height;
+        double taps = (double)step->taps_x * (double)step->taps_y;
+        double sums = gf_step_is_layer(step) ? 1.0 : (double)step->linear.filters;
+        if (step->kind == GF_STEP_POOL)
+            sums = 1.0;
+        if (step->separable)
+            taps = (double)step->taps_x + (double)step->taps_y;
+        pipeline->multiply_adds += taps * (double)gf_linear_depth(&step->linear) * sums *
+                                   (double)step->out_channels * (double)step->out_width *
+                                   (double)step->out_height;
     }
     pipeline->bytes = (double)gf_row_bytes(&plan->in) * (double)plan->in.height +
                       (double)gf_row_bytes(&pipeline->out) * (double)pipeline->out.height;
@@ -254,9 +450,11 @@ static void count_work(GfPipeline *pipeline, const GfPlan *plan)
 /* Opacity is multiplied in before the first step and divided out after the last. */
 static void wrap_premultiplied(GfPipeline *pipeline)
 {
-    memmove(pipeline->steps + 1, pipeline->steps, pipeline->count * sizeof *pipeline->steps);
-    pipeline->steps[0] = (GfStep){.kind = GF_STEP_PREMULTIPLY, .gain = 1.0};
-    pipeline->count++;
+    size_t count = pipeline->count;
+    memmove(pipeline->steps + 1, pipeline->steps, count * sizeof *pipeline->steps);
+    pipeline->count = 0;
+    add_step(pipeline, GF_STEP_PREMULTIPLY);
+    pipeline->count = count + 1;
     add_step(pipeline, GF_STEP_UNPREMULTIPLY);
 }
 
@@ -268,13 +466,15 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
     for (size_t i = 0; i < filter->count; i++)
         GF_TRY(add_stage(pipeline, &filter->stages[i], plan->options.flip));
     for (size_t i = 0; i < pipeline->count; i++)
-        if (pipeline->steps[i].linear.filters > 1 && !pipeline->steps[i].combine.op)
+        if (pipeline->steps[i].linear.filters > 1 && pipeline->steps[i].linear.depth == 0 &&
+            !pipeline->steps[i].combine.op)
             return gf_fail(GF_EFILTER, "a bank without a stage that combines it");
     Meaning meaning = find_meaning(pipeline);
     resolve_options(pipeline, plan, &meaning);
     if (plan->in.has_alpha && pipeline->alpha == GF_ALPHA_PREMUL)
         wrap_premultiplied(pipeline);
     GF_TRY(set_geometry(pipeline, plan, &meaning));
+    set_layouts(pipeline);
     set_samples(pipeline, plan);
     count_work(pipeline, plan);
     return GF_OK;
@@ -282,39 +482,68 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
 
 /* ---- rows ---- */
 
+/* Rows from a window's first to its last tap. */
+static ptrdiff_t reach_y(const GfStep *step)
+{
+    return (ptrdiff_t)((step->taps_y - 1) * step->dilation_y + 1);
+}
+
+/* Input rows of the windows of [y0, y1), wherever they lie. */
+static void window_rows(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *first,
+                        ptrdiff_t *last)
+{
+    ptrdiff_t stride = (ptrdiff_t)step->stride_y;
+    *first = y0 * stride + step->origin_y;
+    *last = (y1 - 1) * stride + step->origin_y + reach_y(step) - 1;
+}
+
+static ptrdiff_t clamp_row(ptrdiff_t y, ptrdiff_t height)
+{
+    return y < 0 ? 0 : y < height ? y : height - 1;
+}
+
 void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_t *end)
 {
-    ptrdiff_t height = (ptrdiff_t)step->in_height;
-    ptrdiff_t taps = step->kind == GF_STEP_FILTER ? (ptrdiff_t)step->linear.height : 1;
-    ptrdiff_t first = (ptrdiff_t)y0 + step->origin_y;
-    ptrdiff_t last = (ptrdiff_t)y1 - 1 + step->origin_y + taps - 1;
+    ptrdiff_t height = (ptrdiff_t)step->in_height, first, last;
     if (y0 >= y1) {
         *begin = *end = 0;
         return;
     }
+    window_rows(step, (ptrdiff_t)y0, (ptrdiff_t)y1, &first, &last);
     if (step->border == GF_BORDER_WRAP && (first < 0 || last >= height)) {
         *begin = 0;
         *end = step->in_height;
         return;
     }
-    /* What lies outside is mirrored to rows as far inside, which a short band may not reach itself.
-     */
-    ptrdiff_t lowest = last >= height ? 2 * (height - 1) - last : first;
-    ptrdiff_t highest = first < 0 ? -first : last;
-    first = first < lowest ? first : lowest;
-    last = last > highest ? last : highest;
-    *begin = first < 0 ? 0 : (size_t)first;
-    *end = last >= height ? step->in_height : (size_t)last + 1;
+    if (step->border != GF_BORDER_CONSTANT) {
+        /* What lies outside is mirrored to rows as far inside, which a short band may not reach
+         * itself. */
+        ptrdiff_t lowest = last >= height ? 2 * (height - 1) - last : first;
+        ptrdiff_t highest = first < 0 ? -first : last;
+        first = first < lowest ? first : lowest;
+        last = last > highest ? last : highest;
+    }
+    *begin = (size_t)clamp_row(first, height);
+    *end = (size_t)clamp_row(last, height) + 1;
+}
+
+/* The most rows that windows lie outside the picture, above or below. */
+static size_t outside_rows(const GfStep *step)
+{
+    ptrdiff_t first, last;
+    window_rows(step, 0, (ptrdiff_t)step->out_height, &first, &last);
+    ptrdiff_t below = last - (ptrdiff_t)step->in_height + 1;
+    return (size_t)(first < 0 ? (-first > below ? -first : below) : below > 0 ? below : 0);
 }
 
 size_t gf_step_most_rows(const GfStep *step, size_t rows)
 {
-    if (step->kind != GF_STEP_FILTER)
-        return rows;
+    size_t span = (rows - 1) * step->stride_y + (size_t)reach_y(step);
     if (step->border == GF_BORDER_WRAP)
-        return rows + step->linear.height - 1;
-    /* Mirrored rows may be as far inside as the kernel reaches outside. */
-    return gf_min(rows + 2 * (step->linear.height - 1), step->in_height);
+        return span;
+    /* Mirrored rows may be as far inside as the windows reach outside. */
+    size_t mirrored = step->border == GF_BORDER_CONSTANT ? 0 : outside_rows(step) + 1;
+    return gf_min(gf_max(span, mirrored), step->in_height);
 }
 
 void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *begin,
@@ -322,9 +551,8 @@ void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *b
 {
     size_t first, last;
     if (step->border == GF_BORDER_WRAP) {
-        ptrdiff_t taps = step->kind == GF_STEP_FILTER ? (ptrdiff_t)step->linear.height : 1;
-        *begin = y0 + step->origin_y;
-        *end = y1 + step->origin_y + taps - 1;
+        window_rows(step, y0, y1, begin, end);
+        ++*end;
         return;
     }
     gf_step_rows(step, (size_t)y0, (size_t)y1, &first, &last);
@@ -355,13 +583,17 @@ size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows)
     return known;
 }
 
-/* Rows by which output lags behind input, and by which input must be kept, at most. */
+/* Rows of input by which output lags behind, and by which input must be kept, at most. */
 static size_t pipeline_span(const GfPipeline *pipeline)
 {
+    const size_t most = (size_t)MOST_PIXELS << 3; /* times a stride it does not overflow */
     size_t span = 0;
-    for (size_t i = 0; i < pipeline->count; i++)
-        if (pipeline->steps[i].kind == GF_STEP_FILTER)
-            span += 2 * (pipeline->steps[i].linear.height - 1);
+    for (size_t i = pipeline->count; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        size_t reach = gf_max((size_t)reach_y(step), step->stride_y);
+        span = span * step->stride_y + 2 * gf_max(reach - 1, outside_rows(step));
+        span = gf_min(span, most);
+    }
     return span;
 }
 
@@ -403,7 +635,8 @@ static GfStatus plan_rows(GfPlan *plan)
         const GfPipeline *pipeline = &plan->pipelines[i];
         span = gf_max(span, pipeline_span(pipeline));
         for (size_t j = 0; j < pipeline->count; j++)
-            if (pipeline->steps[j].border == GF_BORDER_WRAP && pipeline->steps[j].linear.height > 1)
+            if (pipeline->steps[j].border == GF_BORDER_WRAP &&
+                (pipeline->steps[j].taps_y > 1 || pipeline->steps[j].origin_y != 0))
                 plan->streams = false;
     }
     size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;

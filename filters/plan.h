@@ -9,7 +9,8 @@
 enum {
     GF_SLOTS = 3, /* submits of one picture in flight: one decoded, one computed, one encoded */
     GF_FLAT_TAPS =
-        49 /* kernels of more taps are summed row by row, then the rows' sums (precision.c) */
+        49, /* kernels of more taps are summed row by row, then the rows' sums (precision.c) */
+    GF_LAYER_CHUNK = 128 /* taps of a layer that are summed by themselves, at most */
 };
 
 typedef enum GfRange {
@@ -44,32 +45,58 @@ GfPlanOptions gf_plan_options_default(GfSample sample);
 enum { GF_STEP_MAX_POST = 8 };
 
 typedef enum GfStepKind {
-    GF_STEP_FILTER,       /* a bank, combined, and what is fused after it */
+    GF_STEP_FILTER,       /* a bank, combined, or a layer, and what is fused after it */
+    GF_STEP_POOL,         /* and what is fused after it */
     GF_STEP_PREMULTIPLY,  /* colour *= alpha / white */
     GF_STEP_UNPREMULTIPLY /* alpha *= alpha_gain; colour *= white / alpha, 0 where alpha <= 0 */
 } GfStepKind;
 
-/* One pass over the picture: stages that run together. For output sample (x, y, c):
+/* How the samples of a row lie. */
+typedef enum GfLayout {
+    GF_INTERLEAVED, /* RGBRGB: what pictures are */
+    GF_PLANAR       /* all samples of channel 0, then those of channel 1, ...: what layers make */
+} GfLayout;
+
+/* One pass over the picture: stages that run together. With
  *
- *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * in(x + origin_x + kx, y + origin_y + ky, c)
- *          + offset
- *   v = combine(r)
+ *   at(c, ky, kx) = in(x * stride_x + origin_x + kx * dilation_x,
+ *                      y * stride_y + origin_y + ky * dilation_y, c)
+ *
+ * a bank makes for output sample (x, y, c), out_channels being channels,
+ *
+ *   r[f] = scale * sum over (ky, kx) of tap(f, ky, kx) * at(c, ky, kx) + offset,  v = combine(r);
+ *
+ * a layer makes for output sample (x, y, f), g = f / (filters / groups) being its group,
+ *
+ *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset + bias[f];
+ *
+ * a pool makes the maximum, mean or length of at(c, ky, kx), plus bias[c]. An average is divided by
+ * the taps within [count_x0, count_x1) x [count_y0, count_y1): the picture, or the picture and its
+ * padding. Then for all of them
+ *
  *   v = post[i](v) for each i in order, where c < post_channels
  *   v = v * gain, and + mid where c < post_channels
  *
  * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha is
- * set, the last channel is v = in(x + origin_x + anchor_x, y + origin_y + anchor_y, c) * gain instead.
- * Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide, else GF_F32,
- * not rounded. */
+ * set, which a layer or pool never does, the last channel is v = at(c, anchor_y, anchor_x) * gain
+ * instead. Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide,
+ * else GF_F32, not rounded. */
 typedef struct GfStep {
     GfStepKind kind;
-    size_t in_width, in_height, out_width, out_height, channels;
+    size_t in_width, in_height, out_width, out_height;
+    size_t channels, out_channels;
     GfSample in, out;
+    GfLayout in_layout, out_layout;
     GfLinear linear; /* borrowed weights, flipped where asked; 0 filters unless GF_STEP_FILTER */
+    GfPool pool;     /* of GF_STEP_POOL */
     bool separable;  /* linear.columns and linear.rows are there: use them */
+    size_t taps_x, taps_y; /* of the window: 1 and 1 for the steps of opacity */
+    size_t stride_x, stride_y, dilation_x, dilation_y;
     ptrdiff_t origin_x, origin_y; /* position in the input of tap (0, 0) for output (0, 0) */
+    ptrdiff_t count_x0, count_x1, count_y0, count_y1; /* of an average */
     GfBorder border;
     double border_value;
+    const double *bias; /* borrowed: out_channels numbers, or NULL */
     GfCombine combine;
     GfPointwise post[GF_STEP_MAX_POST];
     size_t posts;
@@ -79,6 +106,18 @@ typedef struct GfStep {
     double alpha_gain; /* 1 / (sum of the kernels), so that opaque stays opaque */
     double gain, mid;  /* 1 and 0 but in the last step */
 } GfStep;
+
+static inline bool gf_step_is_layer(const GfStep *step)
+{
+    return step->kind == GF_STEP_FILTER && step->linear.depth > 0;
+}
+
+/* No stride, no dilation: windows side by side, taps side by side. */
+static inline bool gf_step_is_dense(const GfStep *step)
+{
+    return step->stride_x == 1 && step->stride_y == 1 && step->dilation_x == 1 &&
+           step->dilation_y == 1;
+}
 
 /* One filter's way from input rows to output rows. */
 typedef struct GfPipeline {

@@ -7,13 +7,15 @@
  *
  * Kernels of integers times a power of two on integer samples are exact while the sums stay below
  * 2^24, which covers the classic edge filters. Backends sum kernels of more than 49 taps row by
- * row, so that n is width + height there as for separable kernels. */
+ * row, so that n is width + height there as for separable kernels, and those of a layer in chunks. */
 #include "filters/precision.h"
 
 #include <math.h>
 
 static const double unit = 0.58 * 0x1p-24;
 static const double deviations = 6.0;
+
+#define MOST_BENT_ERROR 2e-7 /* of the rule's 1e-6 for floats */
 
 enum { MOST_FLOAT_TERMS = 64 };
 
@@ -23,7 +25,8 @@ typedef struct Knowledge {
     double error;   /* standard deviation of (sample in f32 - exact sample) */
     bool integer;   /* samples are integers */
     bool is_signed; /* samples may be negative */
-    bool lossy; /* a derivative was taken of rounded samples: small values, large relative error */
+    bool lossy; /* a derivative or a difference was taken of rounded samples: small values, large
+                   relative error */
 } Knowledge;
 
 typedef struct Sums {
@@ -33,18 +36,25 @@ typedef struct Sums {
     double total;    /* smallest |sum of taps| relative to its sum of |tap| */
 } Sums;
 
+/* Tap i of kernel f, all its channels. */
+static double tap_at(const GfLinear *linear, size_t f, size_t i)
+{
+    if (linear->weights)
+        return linear->weights[f * gf_linear_taps(linear) + i];
+    return gf_linear_tap(linear, f, i / linear->width, i % linear->width);
+}
+
 static Sums sum_taps(const GfLinear *linear)
 {
     Sums sums = {0.0, 0.0, 0.0, 1.0};
     for (size_t f = 0; f < linear->filters; f++) {
         double absolute = 0.0, total = 0.0, squares = 0.0;
-        for (size_t y = 0; y < linear->height; y++)
-            for (size_t x = 0; x < linear->width; x++) {
-                double tap = gf_linear_tap(linear, f, y, x);
-                absolute += fabs(tap);
-                total += tap;
-                squares += tap * tap;
-            }
+        for (size_t i = 0; i < gf_linear_taps(linear); i++) {
+            double tap = tap_at(linear, f, i);
+            absolute += fabs(tap);
+            total += tap;
+            squares += tap * tap;
+        }
         sums.length = fmax(sums.length, sqrt(squares));
         sums.one_sign = fmax(sums.one_sign, (absolute + fabs(total)) / 2.0);
         sums.absolute = fmax(sums.absolute, absolute);
@@ -77,7 +87,7 @@ static int step_places(const GfStep *step)
         places = binary_places(linear->columns, linear->filters * linear->height) +
                  binary_places(linear->rows, linear->filters * linear->width);
     if (linear->weights)
-        taps = binary_places(linear->weights, linear->filters * linear->width * linear->height);
+        taps = binary_places(linear->weights, linear->filters * gf_linear_taps(linear));
     return places > taps ? places : taps;
 }
 
@@ -106,15 +116,35 @@ static void follow_combine(const GfStep *step, double limit, Knowledge *known)
     known->integer = false;
 }
 
-/* Responses beyond `limit` need not be exact: they are saturated. */
+/* Terms of the longest sum that a backend makes of the step's taps. */
+static double sum_terms(const GfLinear *linear)
+{
+    double taps = (double)gf_linear_taps(linear);
+    if (taps <= GF_FLAT_TAPS)
+        return taps;
+    if (linear->depth > 0)
+        return GF_LAYER_CHUNK + taps / GF_LAYER_CHUNK;
+    return (double)(linear->width + linear->height);
+}
+
+static double largest_bias(const GfStep *step)
+{
+    double largest = 0.0;
+    for (size_t i = 0; step->bias && i < step->out_channels; i++)
+        largest = fmax(largest, fabs(step->bias[i]));
+    return largest;
+}
+
+/* Responses beyond `limit` need not be exact: they are saturated. Nor is a layer's response a picture
+ * whose small values count by themselves: it is never lossy. */
 static void follow_filter(const GfStep *step, double limit, Knowledge *known)
 {
     const GfLinear *linear = &step->linear;
     Sums sums = sum_taps(linear);
-    double reach = sums.absolute * known->largest;
-    double taps = (double)linear->width * (double)linear->height;
-    double terms = taps <= GF_FLAT_TAPS ? taps : (double)(linear->width + linear->height);
+    double reach = sums.absolute * known->largest, terms = sum_terms(linear);
+    double bias = largest_bias(step);
     int places = step_places(step);
+    bool plain = linear->scale == 1.0 && linear->offset == 0.0 && bias == 0.0;
     bool exact = known->integer && ldexp(reach, places) < 0x1p24;
     double error = known->error * sums.length;
     if (!exact) {
@@ -122,25 +152,72 @@ static void follow_filter(const GfStep *step, double limit, Knowledge *known)
         error = hypot(error, unit * partial * known->largest * sqrt(terms / 3.0));
         error = hypot(error, 2.0 * unit * known->largest * sums.length);
     }
-    bool derivative = sums.total < 0.05;
-    known->lossy |= !exact && (derivative || terms > MOST_FLOAT_TERMS);
-    known->largest = reach * fabs(linear->scale) + fabs(linear->offset);
+    bool derivative = sums.total < 0.05 || linear->offset != 0.0;
+    known->lossy |= linear->depth == 0 && !exact && (derivative || terms > MOST_FLOAT_TERMS);
+    known->largest = reach * fabs(linear->scale) + fabs(linear->offset) + bias;
     known->error = error * fabs(linear->scale);
-    if (linear->scale != 1.0 || linear->offset != 0.0 || !exact)
+    if (!plain || !exact)
         known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
-    known->integer = exact && places == 0 && linear->scale == 1.0 && linear->offset == 0.0;
+    known->integer = exact && places == 0 && plain;
     known->is_signed |=
-        sums.one_sign < sums.absolute || linear->offset < 0.0 || linear->scale < 0.0;
+        sums.one_sign < sums.absolute || linear->offset < 0.0 || linear->scale < 0.0 || bias > 0.0;
     follow_combine(step, limit, known);
+}
+
+/* A maximum passes one sample on; a mean is a sum like a kernel's; a length passes errors on as
+ * they came, and squares are summed in f64. */
+static void follow_pool(const GfStep *step, double limit, Knowledge *known)
+{
+    double taps = (double)step->taps_x * (double)step->taps_y, bias = largest_bias(step);
+    if (step->pool.op == GF_POOL_AVERAGE)
+        known->error = hypot(known->error, unit * known->largest * sqrt(taps / 3.0));
+    if (step->pool.op == GF_POOL_L2)
+        known->largest *= sqrt(taps);
+    if (step->pool.op != GF_POOL_MAX || bias > 0.0) {
+        known->largest += bias;
+        known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
+        known->integer = false;
+    }
+    known->is_signed |= bias > 0.0;
+}
+
+static void follow_post(const GfPointwise *post, double limit, Knowledge *known)
+{
+    switch (post->op) {
+    case GF_POINTWISE_ABS:
+    case GF_POINTWISE_RELU:
+        return;
+    case GF_POINTWISE_AFFINE:
+        known->lossy |= post->b != 0.0 && known->error > 0.0;
+        known->error *= fabs(post->a);
+        known->largest = fabs(post->a) * known->largest + fabs(post->b);
+        break;
+    case GF_POINTWISE_SIGMOID: /* of slope 1/4 at most */
+        known->error = hypot(known->error, unit * (known->largest + fabs(post->b))) / 4.0;
+        known->largest = 1.0;
+        break;
+    case GF_POINTWISE_TANH:
+        known->largest = 1.0;
+        break;
+    case GF_POINTWISE_CLAMP:
+        known->lossy |= known->error > MOST_BENT_ERROR * fmax(fabs(post->a), fabs(post->b));
+        known->largest = fmin(known->largest, fmax(fabs(post->a), fabs(post->b)));
+        return;
+    }
+    /* Where it bends, a result of about 1 keeps the whole error of a sum that was much larger. */
+    if (post->op != GF_POINTWISE_AFFINE)
+        known->lossy |= known->error > MOST_BENT_ERROR;
+    known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
+    known->integer = false;
+    known->is_signed = true;
 }
 
 static bool has_negative_tap(const GfLinear *linear)
 {
     for (size_t f = 0; f < linear->filters; f++)
-        for (size_t y = 0; y < linear->height; y++)
-            for (size_t x = 0; x < linear->width; x++)
-                if (gf_linear_tap(linear, f, y, x) < 0.0)
-                    return true;
+        for (size_t i = 0; i < gf_linear_taps(linear); i++)
+            if (tap_at(linear, f, i) < 0.0)
+                return true;
     return false;
 }
 
@@ -167,12 +244,13 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
             if (step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in))
                 return true;
             follow_filter(step, limit, &known);
+        } else if (step->kind == GF_STEP_POOL) {
+            follow_pool(step, limit, &known);
         } else {
             known.error = hypot(known.error, 3.0 * unit * fmin(known.largest, limit));
         }
         for (size_t j = 0; j < step->posts; j++)
-            if (step->post[j].op == GF_POINTWISE_AFFINE)
-                known.error *= fabs(step->post[j].a);
+            follow_post(&step->post[j], limit, &known);
     }
     if (gf_sample_is_float(last->out))
         return known.lossy;

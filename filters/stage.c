@@ -28,9 +28,11 @@ static GfStatus add_linear(GfFilter *filter, size_t filters, size_t width, size_
     stage->linear = (GfLinear){.filters = filters,
                                .width = width,
                                .height = height,
+                               .groups = 1,
                                .anchor_x = width / 2,
                                .anchor_y = height / 2,
-                               .scale = 1.0};
+                               .scale = 1.0,
+                               .sampling = gf_sampling_plain()};
     *linear = &stage->linear;
     return GF_OK;
 }
@@ -49,6 +51,50 @@ GfStatus gf_filter_add_factors(GfFilter *filter, size_t filters, size_t width, s
     GF_TRY(add_linear(filter, filters, width, height, linear));
     GF_TRY(gf_allocate_zero(filters, height * sizeof(double), &(*linear)->columns));
     return gf_allocate_zero(filters, width * sizeof(double), &(*linear)->rows);
+}
+
+static GfSampling unpadded(size_t stride_x, size_t stride_y)
+{
+    GfSampling sampling = gf_sampling_plain();
+    sampling.stride_x = stride_x;
+    sampling.stride_y = stride_y;
+    sampling.fit = GF_FIT_PAD;
+    return sampling;
+}
+
+GfStatus gf_filter_add_layer(GfFilter *filter, size_t filters, size_t depth, size_t groups,
+                             size_t width, size_t height, GfLinear **linear)
+{
+    size_t taps;
+    if (filters > GF_LAYER_MAX_CHANNELS || depth > GF_LAYER_MAX_CHANNELS ||
+        groups > GF_LAYER_MAX_CHANNELS)
+        return gf_fail(GF_EUSAGE,
+                       "a layer has at most %d maps, channels and groups, not %zu, %zu and %zu",
+                       GF_LAYER_MAX_CHANNELS, filters, depth, groups);
+    if (depth < 1 || groups < 1 || filters % groups != 0)
+        return gf_fail(GF_EUSAGE, "%zu maps cannot be cut into %zu groups", filters, groups);
+    GF_TRY(add_linear(filter, filters, width, height, linear));
+    (*linear)->depth = depth;
+    (*linear)->groups = groups;
+    (*linear)->sampling = unpadded(1, 1);
+    if (!gf_mul(filters * depth, width * height, &taps))
+        return gf_fail(GF_EUSAGE, "a layer of %zu x %zu x %zu x %zu weights is too large", filters,
+                       depth, height, width);
+    return gf_allocate_zero(taps, sizeof(double), &(*linear)->weights);
+}
+
+GfStatus gf_filter_add_pool(GfFilter *filter, GfPoolOp op, size_t width, size_t height,
+                            GfPool **pool)
+{
+    GfStage *stage;
+    if (width < 1 || height < 1 || width > GF_KERNEL_MAX_SIDE || height > GF_KERNEL_MAX_SIDE)
+        return gf_fail(GF_EUSAGE, "a pool's window has 1 to %d pixels a side, not %zu x %zu",
+                       GF_KERNEL_MAX_SIDE, width, height);
+    GF_TRY(add_stage(filter, GF_STAGE_POOL, &stage));
+    stage->pool =
+        (GfPool){.op = op, .width = width, .height = height, .sampling = unpadded(width, height)};
+    *pool = &stage->pool;
+    return GF_OK;
 }
 
 GfStatus gf_filter_add_combine(GfFilter *filter, GfCombine combine)
@@ -76,18 +122,29 @@ static bool all_representable(const double *numbers, size_t count)
     return true;
 }
 
+static bool linear_representable(const GfLinear *linear)
+{
+    size_t columns = linear->filters * linear->height, rows = linear->filters * linear->width;
+    return all_representable(linear->weights, linear->filters * gf_linear_taps(linear)) &&
+           all_representable(linear->columns, columns) && all_representable(linear->rows, rows) &&
+           all_representable(linear->bias, linear->filters) &&
+           all_representable(&linear->scale, 1) && all_representable(&linear->offset, 1);
+}
+
 GfStatus gf_filter_check(const GfFilter *filter)
 {
     for (size_t i = 0; i < filter->count; i++) {
-        const GfLinear *linear = &filter->stages[i].linear;
-        if (filter->stages[i].kind != GF_STAGE_LINEAR)
-            continue;
-        size_t columns = linear->filters * linear->height, rows = linear->filters * linear->width;
-        if (!all_representable(linear->weights, columns * linear->width) ||
-            !all_representable(linear->columns, columns) ||
-            !all_representable(linear->rows, rows) || !all_representable(&linear->scale, 1) ||
-            !all_representable(&linear->offset, 1))
-            return gf_fail(GF_EUSAGE, "a kernel's numbers are beyond what floats can hold");
+        const GfStage *stage = &filter->stages[i];
+        bool good = true;
+        if (stage->kind == GF_STAGE_LINEAR)
+            good = linear_representable(&stage->linear);
+        if (stage->kind == GF_STAGE_POOL)
+            good = all_representable(stage->pool.bias, stage->pool.bias_count);
+        if (stage->kind == GF_STAGE_POINTWISE)
+            good = all_representable(&stage->pointwise.a, 1) &&
+                   all_representable(&stage->pointwise.b, 1);
+        if (!good)
+            return gf_fail(GF_EUSAGE, "a filter's numbers are beyond what floats can hold");
     }
     return GF_OK;
 }
@@ -97,11 +154,15 @@ void gf_filter_free(GfFilter *filter)
     if (!filter)
         return;
     for (size_t i = 0; i < filter->count; i++) {
-        if (filter->stages[i].kind != GF_STAGE_LINEAR)
+        GfStage *stage = &filter->stages[i];
+        if (stage->kind == GF_STAGE_POOL)
+            free(stage->pool.bias);
+        if (stage->kind != GF_STAGE_LINEAR)
             continue;
-        free(filter->stages[i].linear.weights);
-        free(filter->stages[i].linear.columns);
-        free(filter->stages[i].linear.rows);
+        free(stage->linear.weights);
+        free(stage->linear.columns);
+        free(stage->linear.rows);
+        free(stage->linear.bias);
     }
     free(filter->text);
     free(filter->name);

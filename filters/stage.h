@@ -5,19 +5,54 @@
 #include <stddef.h>
 
 #include "common/status.h"
+#include "filters/border.h"
 
-/* Every channel of the picture goes through a bank of `filters` correlation kernels of
- * height x width taps; response = scale * sum(weight * sample) + offset.
+/* How a window lies on the picture and what it meets outside. */
+typedef enum GfFit {
+    GF_FIT_BORDER,     /* the plan's border; as many positions as the picture has, or `valid` */
+    GF_FIT_PAD,        /* top, left, bottom and right more rows and columns */
+    GF_FIT_SAME_UPPER, /* padded so that out = ceil(in / stride); an odd pixel goes below and right */
+    GF_FIT_SAME_LOWER /* the same; an odd pixel goes above and left */
+} GfFit;
+
+typedef struct GfSampling {
+    size_t stride_x, stride_y;     /* pixels from one window to the next, >= 1 */
+    size_t dilation_x, dilation_y; /* pixels from one tap to the next, >= 1 */
+    GfFit fit;
+    size_t top, left, bottom, right; /* of GF_FIT_PAD */
+    GfBorder border; /* of what is padded; unless GF_FIT_BORDER. Pools know only the picture */
+    double border_value;
+} GfSampling;
+
+/* Neighbouring windows, taps side by side, the plan's border. */
+static inline GfSampling gf_sampling_plain(void)
+{
+    return (GfSampling){1, 1, 1, 1, GF_FIT_BORDER, 0, 0, 0, 0, GF_BORDER_CONSTANT, 0.0};
+}
+
+/* Correlation kernels of height x width taps, in one of two forms.
+ *
+ * A bank (depth 0): every channel of the picture goes through each of the `filters` kernels,
+ *   response = scale * sum(weight * sample) + offset,
+ * and a combine stage makes one of the responses.
+ *
+ * A layer (depth > 0): filter f makes output channel f of `depth` input channels: those of its
+ * group, where the channels and the filters are cut into `groups` runs of equal length, so that
+ * depth * groups channels come in and `filters` go out. Depthwise: depth 1.
+ *   response = scale * sum over depth, height, width of (weight * sample) + offset + bias[f]
  *
  * Weights are kept as doubles, so that a decimal which a user typed reaches the float64 reference
- * unrounded. A kernel known to be a product is given by its factors instead of its taps. */
+ * unrounded. A kernel of a bank known to be a product is given by its factors instead of its taps. */
 typedef struct GfLinear {
     size_t filters, width, height;
-    size_t anchor_x, anchor_y; /* the tap that lies on the output pixel */
+    size_t depth, groups;      /* 0 and 1 for a bank */
+    size_t anchor_x, anchor_y; /* of GF_FIT_BORDER: the tap that lies on the output pixel */
     double scale, offset;
-    double *weights; /* filters x height x width, or NULL when given by factors; owned */
+    GfSampling sampling;
+    double *weights; /* filters x [depth x] height x width, or NULL when given by factors; owned */
     double *columns; /* filters x height: tap (y, x) = columns[y] * rows[x]; owned */
     double *rows;    /* filters x width; owned */
+    double *bias;    /* of a layer: filters, or NULL; owned */
 } GfLinear;
 
 /* The responses r of a bank become one. */
@@ -39,7 +74,11 @@ typedef struct GfCombine {
 /* A function of one sample. */
 typedef enum GfPointwiseOp {
     GF_POINTWISE_ABS,
-    GF_POINTWISE_AFFINE /* a * x + b */
+    GF_POINTWISE_AFFINE,  /* a * x + b */
+    GF_POINTWISE_RELU,    /* max(x, 0); NaN stays NaN */
+    GF_POINTWISE_SIGMOID, /* 1 / (1 + exp(-(x + b))) */
+    GF_POINTWISE_TANH,
+    GF_POINTWISE_CLAMP /* min(max(x, a), b) */
 } GfPointwiseOp;
 
 typedef struct GfPointwise {
@@ -47,7 +86,30 @@ typedef struct GfPointwise {
     double a, b;
 } GfPointwise;
 
-typedef enum GfStageKind { GF_STAGE_LINEAR, GF_STAGE_COMBINE, GF_STAGE_POINTWISE } GfStageKind;
+/* Each channel's window of height x width samples becomes one sample. Only samples of the picture
+ * take part; a window that meets none gives 0. */
+typedef enum GfPoolOp {
+    GF_POOL_MAX,
+    GF_POOL_AVERAGE,
+    GF_POOL_L2 /* sqrt(sum x^2) */
+} GfPoolOp;
+
+typedef struct GfPool {
+    GfPoolOp op;
+    size_t width, height;
+    GfSampling sampling; /* never GF_FIT_BORDER */
+    bool ceil;          /* a last window that begins on the picture or its padding may end beyond */
+    bool count_padding; /* of an average: padding counts as zeros (what lies beyond it does not) */
+    double *bias; /* added to the sample of each channel: bias_count numbers, or NULL; owned */
+    size_t bias_count;
+} GfPool;
+
+typedef enum GfStageKind {
+    GF_STAGE_LINEAR,
+    GF_STAGE_COMBINE,
+    GF_STAGE_POINTWISE,
+    GF_STAGE_POOL
+} GfStageKind;
 
 typedef struct GfStage {
     GfStageKind kind;
@@ -55,10 +117,11 @@ typedef struct GfStage {
         GfLinear linear;
         GfCombine combine;
         GfPointwise pointwise;
+        GfPool pool;
     };
 } GfStage;
 
-enum { GF_FILTER_MAX_STAGES = 32, GF_KERNEL_MAX_SIDE = 4095 };
+enum { GF_FILTER_MAX_STAGES = 32, GF_KERNEL_MAX_SIDE = 4095, GF_LAYER_MAX_CHANNELS = 65535 };
 
 /* An owned list of stages. */
 typedef struct GfFilter {
@@ -76,17 +139,39 @@ GfStatus gf_filter_add_kernel(GfFilter *filter, size_t filters, size_t width, si
 GfStatus gf_filter_add_factors(GfFilter *filter, size_t filters, size_t width, size_t height,
                                GfLinear **linear);
 
+/* Appends a layer of `filters` maps from depth * groups channels, its weights allocated and zeroed, no
+ * bias, scale 1, stride and dilation 1, GF_FIT_PAD by nothing with zeros. Errors: GF_EUSAGE when the
+ * filters are no multiple of the groups, or too much is asked for, GF_EMEMORY. */
+GfStatus gf_filter_add_layer(GfFilter *filter, size_t filters, size_t depth, size_t groups,
+                             size_t width, size_t height, GfLinear **linear);
+
+/* Appends a pool that moves by its own size: stride = size, dilation 1, GF_FIT_PAD by nothing. */
+GfStatus gf_filter_add_pool(GfFilter *filter, GfPoolOp op, size_t width, size_t height,
+                            GfPool **pool);
+
 /* Appends a combine or pointwise stage. */
 GfStatus gf_filter_add_combine(GfFilter *filter, GfCombine combine);
 GfStatus gf_filter_add_pointwise(GfFilter *filter, GfPointwise pointwise);
 
-/* GF_EUSAGE when a tap, scale or offset is not a number that an f32 can hold. */
+/* GF_EUSAGE when a tap, scale, offset or bias is not a number that an f32 can hold. */
 GfStatus gf_filter_check(const GfFilter *filter);
 
 /* NULL is allowed. */
 void gf_filter_free(GfFilter *filter);
 
-/* Tap (y, x) of kernel f. */
+/* Channels that one kernel spans. */
+static inline size_t gf_linear_depth(const GfLinear *linear)
+{
+    return linear->depth > 0 ? linear->depth : 1;
+}
+
+/* Taps of one kernel, all its channels. */
+static inline size_t gf_linear_taps(const GfLinear *linear)
+{
+    return gf_linear_depth(linear) * linear->height * linear->width;
+}
+
+/* Tap (y, x) of kernel f of a bank. */
 static inline double gf_linear_tap(const GfLinear *linear, size_t f, size_t y, size_t x)
 {
     if (linear->weights)

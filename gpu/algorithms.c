@@ -2,6 +2,7 @@
 #include "gpu/algorithms.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #ifdef GPUFILTER_HAVE_CUDA
@@ -16,14 +17,37 @@ static GfStatus direct_supports(const GfStep *step, bool wide)
     return GF_OK;
 }
 
+/* Do the places of all samples that windows may meet, inside and outside of the picture, fit into an int
+ * with room to spare? */
+static bool fits_int(const GfStep *step)
+{
+    const size_t most = 1 << 28;
+    GfTileSize window = gf_window(step);
+    return step->in_width < most && step->in_height < most && window.columns < most &&
+           window.rows < most && step->out_width < most / step->stride_x &&
+           step->out_height < most / step->stride_y && step->stride_x < most / 8 &&
+           step->origin_x > -(ptrdiff_t)most && step->origin_x < (ptrdiff_t)most &&
+           step->origin_y > -(ptrdiff_t)most && step->origin_y < (ptrdiff_t)most;
+}
+
 enum { SPECIAL_SIDE = 7, SPECIAL_CHANNELS = 4, SPECIAL_FILTERS = 2 };
+
+/* Is it a number of IEEE 754 binary16? */
+static bool is_half(double value)
+{
+    int exponent;
+    double mantissa = ldexp(frexp(value, &exponent), 11), steps = ldexp(value, 24);
+    return fabs(value) <= 65504.0 && mantissa == nearbyint(mantissa) && steps == nearbyint(steps);
+}
 
 /* Is the border's constant a sample of the input? A row of samples has no place for others. */
 static bool border_is_sample(const GfStep *step)
 {
     double value = step->border_value, white = gf_sample_max(step->in);
-    if (step->border != GF_BORDER_CONSTANT || gf_sample_is_float(step->in))
+    if (step->border != GF_BORDER_CONSTANT)
         return true;
+    if (gf_sample_is_float(step->in))
+        return step->in != GF_F16 || is_half(value);
     return value >= 0.0 && value <= white && value == (double)(long)value;
 }
 
@@ -35,11 +59,20 @@ static bool fills_box(const GfStep *step)
     return step->linear.width == side && step->linear.height == side && !step->keep_alpha;
 }
 
-static GfStatus special_supports(const GfStep *step, bool wide)
+/* Windows side by side, taps side by side. */
+static GfStatus need_dense(const GfStep *step, const char *method)
+{
+    if (gf_step_is_dense(step))
+        return GF_OK;
+    return gf_fail(GF_EUNSUPPORTED,
+                   "%s: stride and dilation 1, not stride %zu x %zu and dilation %zu x %zu", method,
+                   step->stride_x, step->stride_y, step->dilation_x, step->dilation_y);
+}
+
+static GfStatus special_bank_supports(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
-    if (wide || step->in == GF_F64 || step->out == GF_F64)
-        return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
+    bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
     if (gf_special_side(linear) > SPECIAL_SIDE)
         return gf_fail(GF_EUNSUPPORTED,
                        "special: kernels within 3 pixels of their anchor, this one is %zu x %zu",
@@ -47,8 +80,13 @@ static GfStatus special_supports(const GfStep *step, bool wide)
     if (linear->filters > SPECIAL_FILTERS)
         return gf_fail(GF_EUNSUPPORTED, "special: banks of 1 or 2 kernels, this one has %zu",
                        linear->filters);
+    if (step->bias)
+        return gf_fail(GF_EUNSUPPORTED, "special: no bias after a bank");
     if (step->channels > SPECIAL_CHANNELS)
         return gf_fail(GF_EUNSUPPORTED, "special: 1 to 4 channels, this picture has %zu",
+                       step->channels);
+    if (step->channels > 1 && planar)
+        return gf_fail(GF_EUNSUPPORTED, "special: channels interleaved, these %zu lie in planes",
                        step->channels);
     if (step->channels % 2 != 0 && step->post_channels != step->channels)
         return gf_fail(GF_EUNSUPPORTED,
@@ -61,16 +99,240 @@ static GfStatus special_supports(const GfStep *step, bool wide)
         return gf_fail(GF_EUNSUPPORTED,
                        "special: the border's value %g is no sample of this picture",
                        step->border_value);
+    return GF_OK;
+}
+
+static GfStatus special_layer_supports(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    if (step->channels > 1)
+        return gf_fail(GF_EUNSUPPORTED, "special: layers of one channel, this one has %zu",
+                       step->channels);
+    if (linear->width > SPECIAL_SIDE || linear->height > SPECIAL_SIDE)
+        return gf_fail(GF_EUNSUPPORTED, "special: layers of at most %d x %d taps, not %zu x %zu",
+                       SPECIAL_SIDE, SPECIAL_SIDE, linear->width, linear->height);
+    if (step->post_channels != step->out_channels)
+        return gf_fail(GF_EUNSUPPORTED, "special: no layers that make an opacity");
+    if (linear->filters > INT_MAX || step->out_width > INT_MAX / 2)
+        return gf_fail(GF_EUNSUPPORTED, "special: %zu maps of %zu columns are too many",
+                       linear->filters, step->out_width);
+    return GF_OK;
+}
+
+static GfStatus special_supports(const GfStep *step, bool wide)
+{
+    if (wide || step->in == GF_F64 || step->out == GF_F64)
+        return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
+    GF_TRY(need_dense(step, "special"));
     if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
         return gf_fail(GF_EUNSUPPORTED, "special: rows of %zu pixels are too long", step->in_width);
+    return gf_step_is_layer(step) ? special_layer_supports(step) : special_bank_supports(step);
+}
+
+#define BLOCK_NAME(columns, rows) #columns "x" #rows,
+static const char *const special_tilings[] = {GF_SPECIAL_ACCESSES,
+                                              GF_SPECIAL_BLOCKS(BLOCK_NAME) NULL};
+#undef BLOCK_NAME
+
+enum { SEPARABLE_FILTERS = 2 };
+
+static GfStatus separable_supports(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    if (!step->separable || gf_step_is_layer(step))
+        return gf_fail(GF_EUNSUPPORTED, "separable: banks of kernels that are products of a column "
+                                        "and a row, these are not");
+    GF_TRY(need_dense(step, "separable"));
+    if (linear->filters > SEPARABLE_FILTERS)
+        return gf_fail(GF_EUNSUPPORTED, "separable: banks of 1 or 2 kernels, this one has %zu",
+                       linear->filters);
+    if (step->bias)
+        return gf_fail(GF_EUNSUPPORTED, "separable: no bias after a bank");
+    size_t bytes = gf_separable_bytes(linear, wide, GF_SEPARABLE_STRIP, GF_SEPARABLE_STEP);
+    if (bytes > GF_SHARED_BYTES)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "separable: %d bytes of shared memory, %zu kernels of %zu x %zu need %zu",
+                       GF_SHARED_BYTES, linear->filters, linear->width, linear->height, bytes);
+    if (step->in_width > INT_MAX / 2 || step->channels > INT_MAX / 2)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "separable: rows of %zu pixels of %zu channels are too long", step->in_width,
+                       step->channels);
+    return GF_OK;
+}
+
+static GfStatus general_supports(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    if (!gf_step_is_layer(step))
+        return gf_fail(GF_EUNSUPPORTED, "general: layers, which mix channels; no banks");
+    if (wide)
+        return gf_fail(GF_EUNSUPPORTED, "general: sums in f32 only, this step needs f64");
+    if (gf_general_bytes(step) > GF_SHARED_BYTES)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "general: %d bytes of shared memory for a channel's windows and taps, these "
+                       "(%zu x %zu, stride %zu x %zu) take more",
+                       GF_SHARED_BYTES, linear->width, linear->height, step->stride_x,
+                       step->stride_y);
+    if (gf_linear_taps(linear) > INT_MAX / 16 || !fits_int(step))
+        return gf_fail(GF_EUNSUPPORTED,
+                       "general: filters within 2^27 taps and pictures within 2^28 pixels");
+    return GF_OK;
+}
+
+static const char *const general_tilings[] = {"paper",
+#define NAME(columns, rows, maps, pixels, thread_maps, teams, blocks)                              \
+    "w" #columns "h" #rows "f" #maps "t" #pixels "x" #thread_maps "s" #teams,
+                                              GF_GENERAL_TILES(NAME) NULL
+#undef NAME
+};
+
+static GfStatus implicit_supports(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    (void)wide;
+    if (!gf_step_is_layer(step) && linear->filters > 1)
+        return gf_fail(GF_EUNSUPPORTED, "implicit: banks of one kernel, this one has %zu",
+                       linear->filters);
+    if (step->keep_alpha)
+        return gf_fail(GF_EUNSUPPORTED, "implicit: no opacity that is copied");
+    if (gf_linear_taps(linear) > INT_MAX / 16)
+        return gf_fail(GF_EUNSUPPORTED, "implicit: at most %d taps a filter, these have %zu",
+                       INT_MAX / 16, gf_linear_taps(linear));
+    if (!fits_int(step))
+        return gf_fail(GF_EUNSUPPORTED,
+                       "implicit: pictures and windows within 2^28 pixels, these are %zu x %zu and "
+                       "%zu x %zu apart",
+                       step->in_width, step->in_height, step->stride_x, step->stride_y);
+    return GF_OK;
+}
+
+static const char *const implicit_tilings[] = {
+#define NAME(maps, positions, thread_maps, thread_positions, teams, blocks)                        \
+#maps "x" #positions "x" #teams,
+    GF_IMPLICIT_TILES(NAME) NULL
+#undef NAME
+};
+
+static GfStatus im2col_supports(const GfStep *step, bool wide)
+{
+    (void)wide;
+    if (gf_linear_taps(&step->linear) > INT_MAX || step->linear.filters > INT_MAX)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "im2col: matrices of at most %d rows, these filters are %zu x %zu taps",
+                       INT_MAX, step->linear.filters, gf_linear_taps(&step->linear));
+    return GF_OK;
+}
+
+/* ---- methods that keep taps in constant memory, or tiles in shared memory ---- */
+
+#define TILE_NAME(columns, rows) #columns "x" #rows,
+static const char *const tile_names[] = {GF_TILE_SIZES(TILE_NAME) NULL};
+#undef TILE_NAME
+
+static GfStatus constant_supports(const GfStep *step, bool wide)
+{
+    size_t bytes = gf_taps_bytes(step, wide);
+    if (bytes > GF_CONSTANT_BYTES)
+        return gf_fail(
+            GF_EUNSUPPORTED, "constant: at most %d bytes of taps, these %zu x %zu take %zu",
+            GF_CONSTANT_BYTES, step->linear.filters, gf_linear_taps(&step->linear), bytes);
+    return GF_OK;
+}
+
+static GfStatus tiled_supports(const GfStep *step, bool wide)
+{
+    GfTileSize window = gf_window(step);
+    (void)wide;
+    for (size_t i = 0; gf_tile_size(i).columns > 0; i++)
+        if (window.columns <= gf_tile_size(i).columns && window.rows <= gf_tile_size(i).rows)
+            return GF_OK;
+    return gf_fail(GF_EUNSUPPORTED,
+                   "tiled: windows within a tile of 32 x 32 or 64 x 8 samples, these are %zu x %zu",
+                   window.columns, window.rows);
+}
+
+/* Does the smallest tile, the first of the list, fit into shared memory? */
+static GfStatus cached_supports(const GfStep *step, bool wide)
+{
+    GfTileSize tile = gf_tile_size(0);
+    if (gf_cached_bytes(step, wide, tile) > GF_SHARED_BYTES)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "cached: a tile of %zu x %zu with a stride of %zu x %zu is beyond %d bytes",
+                       tile.columns, tile.rows, step->stride_x, step->stride_y, GF_SHARED_BYTES);
+    return GF_OK;
+}
+
+static GfStatus shared_supports(const GfStep *step, bool wide)
+{
+    GfTileSize tile = gf_tile_size(0), input = gf_shared_input(step, tile);
+    if (gf_shared_bytes(step, wide, tile, 1) > GF_SHARED_BYTES)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "shared: %zu x %zu samples for a tile of %zu x %zu, and %zu x %zu taps, are "
+                       "beyond %d bytes",
+                       input.columns, input.rows, tile.columns, tile.rows, step->linear.width,
+                       step->linear.height, GF_SHARED_BYTES);
     return GF_OK;
 }
 
 const GfAlgorithm gf_algorithms[] = {
-    {"special", "rows roll through registers and shared memory; kernels up to 7 x 7",
-     "Chen et al., DAC 2017, algorithm 1", special_supports, LAUNCHER(gf_launch_special)},
-    {"direct", "a thread an output sample; runs every step", "Hwu, Kirk, El Hajj, PMPP, 16.3",
-     direct_supports, LAUNCHER(gf_launch_direct)},
+    {.name = "special",
+     .summary = "rows roll through registers and shared memory; kernels up to 7 x 7",
+     .source = "Chen et al., DAC 2017, algorithm 1",
+     .supports = special_supports,
+     .launch = LAUNCHER(gf_launch_special),
+     .tilings = special_tilings},
+    {.name = "separable",
+     .summary = "a row pass and a column pass in one kernel, for kernels that are products",
+     .source = "beyond the sources",
+     .supports = separable_supports,
+     .launch = LAUNCHER(gf_launch_separable)},
+    {.name = "direct",
+     .summary = "a thread an output sample; runs every step",
+     .source = "Hwu, Kirk, El Hajj, PMPP, 16.3",
+     .supports = direct_supports,
+     .launch = LAUNCHER(gf_launch_direct)},
+    {.name = "constant",
+     .summary = "as direct, with the taps in constant memory",
+     .source = "Hwu, Kirk, El Hajj, PMPP, 7.3",
+     .supports = constant_supports,
+     .launch = LAUNCHER(gf_launch_constant)},
+    {.name = "tiled",
+     .summary = "a thread a sample of the input tile, which is in shared memory with its halo",
+     .source = "Hwu, Kirk, El Hajj, PMPP, 7.4",
+     .supports = tiled_supports,
+     .launch = LAUNCHER(gf_launch_tiled),
+     .tilings = tile_names},
+    {.name = "cached",
+     .summary = "a thread a sample of the output tile; the halo is read through the caches",
+     .source = "Hwu, Kirk, El Hajj, PMPP, 7.5",
+     .supports = cached_supports,
+     .launch = LAUNCHER(gf_launch_cached),
+     .tilings = tile_names},
+    {.name = "shared",
+     .summary = "tile and halo in shared memory, loaded channel by channel; four maps a thread",
+     .source = "basic-cuda-tutorial, 06",
+     .supports = shared_supports,
+     .launch = LAUNCHER(gf_launch_shared),
+     .tilings = tile_names},
+    {.name = "general",
+     .summary = "channels staged in shared memory, rows in registers; layers of many channels",
+     .source = "Chen et al., DAC 2017, algorithm 2",
+     .supports = general_supports,
+     .launch = LAUNCHER(gf_launch_general),
+     .tilings = general_tilings},
+    {.name = "implicit",
+     .summary = "the product of im2col, its matrix made in tiles on the chip",
+     .source = "Hwu, Kirk, El Hajj, PMPP, 16.4",
+     .supports = implicit_supports,
+     .launch = LAUNCHER(gf_launch_implicit),
+     .tilings = implicit_tilings},
+    {.name = "im2col",
+     .summary = "windows unrolled into a matrix, times the filters by cuBLAS",
+     .source = "Hwu, Kirk, El Hajj, PMPP, 16.4",
+     .supports = im2col_supports,
+     .launch = LAUNCHER(gf_launch_im2col),
+     .open = LAUNCHER(gf_im2col_open),
+     .close = LAUNCHER(gf_im2col_close)},
     {0}};
 
 const GfAlgorithm *gf_algorithm_find(const char *name)
@@ -81,10 +343,16 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
     return NULL;
 }
 
+/* What `auto` tries, one after the other; `direct` takes every step. Tiles in shared memory serve a
+ * kernel on one channel best, products of matrices serve many channels. */
+static const char *const for_banks[] = {"special", "separable", "shared", "direct"};
+static const char *const for_layers[] = {"special", "general", "implicit", "shared", "direct"};
+
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide)
 {
-    const GfAlgorithm *row = gf_algorithms;
+    const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
+    const GfAlgorithm *row = gf_algorithm_find(*name);
     while (row->supports(step, wide) != GF_OK)
-        row++;
+        row = gf_algorithm_find(*++name);
     return row;
 }

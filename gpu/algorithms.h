@@ -11,13 +11,20 @@ typedef struct GfAlgorithm {
     GfStatus (*supports)(const GfStep *step, bool wide);
     /* NULL in a build without CUDA. */
     GfLauncher launch;
+    /* Names of the ways to cut the work that GfLaunch.tiling may ask for; the last is NULL. NULL: one
+     * way. */
+    const char *const *tilings;
+    /* For methods that keep something from launch to launch, else NULL: makes GfLaunch.state on the
+     * current device, for launches of one step on one stream at a time; frees it (NULL is allowed). */
+    GfStatus (*open)(const GfStep *step, bool wide, void **state);
+    void (*close)(void *state);
 } GfAlgorithm;
 
-/* In the order in which `auto` prefers them; the last row has no name. */
+/* The last row has no name. */
 extern const GfAlgorithm gf_algorithms[];
 
 /* The row of that name, or NULL. */
 const GfAlgorithm *gf_algorithm_find(const char *name);
 
-/* The first row that supports the step. There always is one: `direct` runs everything. */
+/* The method that `auto` takes for the step. There always is one: `direct` runs everything. */
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide);

@@ -49,6 +49,23 @@ static int attribute(enum cudaDeviceAttr which, int number)
     return 0;
 }
 
+double gf_cuda_bandwidth(int number)
+{
+    /* kHz, two transfers a clock, bits. */
+    return 1e3 * attribute(cudaDevAttrMemoryClockRate, number) * 2.0 *
+           attribute(cudaDevAttrGlobalMemoryBusWidth, number) / 8.0;
+}
+
+double gf_cuda_flops(int number)
+{
+    int major = attribute(cudaDevAttrComputeCapabilityMajor, number);
+    int minor = attribute(cudaDevAttrComputeCapabilityMinor, number);
+    bool half = major == 7 || (minor == 0 && (major == 6 || major == 8));
+    double lanes = half ? 64.0 : 128.0; /* of a multiprocessor, for f32 */
+    return 1e3 * attribute(cudaDevAttrClockRate, number) * 2.0 * lanes *
+           attribute(cudaDevAttrMultiProcessorCount, number);
+}
+
 static GfStatus describe(int number, GfDevice *device)
 {
     struct cudaDeviceProp properties;
@@ -61,9 +78,7 @@ static GfStatus describe(int number, GfDevice *device)
                          .l2 = (size_t)properties.l2CacheSize};
     snprintf(device->name, sizeof device->name, "%.127s", properties.name);
     GF_CUDA(cudaMemGetInfo, &device->free_memory, &device->memory);
-    /* kHz, two transfers a clock, bits. */
-    device->bandwidth = 1e3 * attribute(cudaDevAttrMemoryClockRate, number) * 2.0 *
-                        attribute(cudaDevAttrGlobalMemoryBusWidth, number) / 8.0;
+    device->bandwidth = gf_cuda_bandwidth(number);
     return GF_OK;
 }
 

@@ -5,12 +5,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cuda_fp16.h>
+#include <type_traits>
 
 #include "gpu/launch.h"
 
 /* ---- rows ---- */
 
-/* Row y, which the view holds. 64 bits throughout: rows and pictures may be larger than 4 GiB. */
+/* Row y of the first picture, which the view holds. 64 bits throughout: rows and pictures may be
+ * larger than 4 GiB. */
 template <typename T> __device__ inline const T *gf_row(const GfRows &rows, size_t y)
 {
     size_t i = y - rows.first;
@@ -18,6 +21,58 @@ template <typename T> __device__ inline const T *gf_row(const GfRows &rows, size
         i -= rows.capacity;
     return reinterpret_cast<const T *>(static_cast<const unsigned char *>(rows.samples) +
                                        i * rows.stride);
+}
+
+/* A sample as a number that is summed. F16 is __half. */
+template <typename Sum, typename In> __device__ inline Sum gf_number(In sample)
+{
+    if constexpr (sizeof(In) == 2 && !std::is_integral_v<In>)
+        return static_cast<Sum>(__half2float(sample));
+    else
+        return static_cast<Sum>(sample);
+}
+
+/* Calls run(T()) with the type of the samples: what kernels are instantiated for. Sums in f32 are
+ * made of u8, u16, f16 and f32, sums in f64 of f64 too. */
+template <typename Sum, typename Run> cudaError_t gf_with_sample(GfSample sample, Run run)
+{
+    switch (sample) {
+    case GF_U8:
+        return run(uint8_t());
+    case GF_U16:
+        return run(uint16_t());
+    case GF_F16:
+        return run(__half());
+    case GF_F32:
+        return run(float());
+    case GF_F64:
+        if constexpr (sizeof(Sum) == sizeof(double))
+            return run(double());
+        break;
+    }
+    return cudaErrorNotSupported;
+}
+
+/* The number at an address, whose type is known when compiling, or else (In is void) given: for the
+ * methods whose kernels are too many to have one for each type. */
+template <typename Sum, typename In>
+__device__ inline Sum gf_number_at(const void *at, GfSample type)
+{
+    if constexpr (!std::is_void_v<In>)
+        return gf_number<Sum>(*static_cast<const In *>(at));
+    switch (type) {
+    case GF_U8:
+        return gf_number<Sum>(*static_cast<const uint8_t *>(at));
+    case GF_U16:
+        return gf_number<Sum>(*static_cast<const uint16_t *>(at));
+    case GF_F16:
+        return gf_number<Sum>(*static_cast<const __half *>(at));
+    case GF_F32:
+        return gf_number<Sum>(*static_cast<const float *>(at));
+    case GF_F64:
+        break;
+    }
+    return static_cast<Sum>(*static_cast<const double *>(at));
 }
 
 /* ---- the last step to a sample ---- */
@@ -43,6 +98,8 @@ template <typename T> __device__ inline void gf_store(void *row, size_t s, T v, 
         break;
     case GF_U16:
         static_cast<uint16_t *>(row)[s] = static_cast<uint16_t>(gf_round(v, 65535));
+        break;
+    case GF_F16: /* never an output */
         break;
     case GF_F32:
         static_cast<float *>(row)[s] = static_cast<float>(v);
@@ -94,49 +151,611 @@ template <typename T> __device__ inline T gf_unsharp(const GfFinish<T> &finish, 
     return fabs(difference) >= finish.threshold ? fma(finish.amount, difference, r0) : r0;
 }
 
+/* One function of a sample. */
+template <typename T> __device__ inline T gf_apply(GfPointwiseOp op, T a, T b, T v)
+{
+    switch (op) {
+    case GF_POINTWISE_ABS:
+        return fabs(v);
+    case GF_POINTWISE_AFFINE:
+        return fma(a, v, b);
+    case GF_POINTWISE_RELU:
+        return v < 0 ? T(0) : v;
+    case GF_POINTWISE_SIGMOID:
+        return T(1) / (T(1) + exp(-(v + b)));
+    case GF_POINTWISE_TANH:
+        return tanh(v);
+    case GF_POINTWISE_CLAMP:
+        return v < a ? a : v > b ? b : v;
+    }
+    return v;
+}
+
 /* The functions of one sample, and the gain; `colour` is false for an opacity that they pass over.
  */
 template <typename T> __device__ inline T gf_post(const GfFinish<T> &finish, T v, bool colour)
 {
     for (int i = 0; colour && i < finish.posts; i++)
-        switch (finish.op[i]) {
-        case GF_POINTWISE_ABS:
-            v = fabs(v);
-            break;
-        case GF_POINTWISE_AFFINE:
-            v = fma(finish.a[i], v, finish.b[i]);
-            break;
-        }
+        v = gf_apply(finish.op[i], finish.a[i], finish.b[i], v);
     return fma(v, finish.gain, colour ? finish.mid : T(0));
 }
 
-/* ---- a thread a sample ---- */
+/* One function of N samples; `colour(i)` is false for an opacity that it passes over. */
+template <GfPointwiseOp op, int N, typename T, typename Colour>
+__device__ inline void gf_apply_each(T a, T b, T (&v)[N], Colour colour)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = colour(i) ? gf_apply(op, a, b, v[i]) : v[i];
+}
 
-/* Output rows [y0, y1) of `samples` samples each, cut into tiles of TILE_X x TILE_Y threads that
- * are numbered row by row in grid.x, which alone has room for 2^31 - 1 of them. */
+/* The same for a function of many instructions, of which there is one copy: the samples move past it. */
+template <GfPointwiseOp op, int N, typename T, typename Colour>
+__device__ inline void gf_apply_in_turn(T a, T b, T (&v)[N], Colour colour)
+{
+#pragma unroll 1
+    for (int i = 0; i < N; i++) {
+        T last = colour(i) ? gf_apply(op, a, b, v[0]) : v[0];
+#pragma unroll
+        for (int j = 0; j + 1 < N; j++)
+            v[j] = v[j + 1];
+        v[N - 1] = last;
+    }
+}
+
+/* gf_post() of N samples in registers, each switch passed once. */
+template <int N, typename T, typename Colour>
+__device__ inline void gf_post_each(const GfFinish<T> &finish, T (&v)[N], Colour colour)
+{
+    for (int p = 0; p < finish.posts; p++) {
+        T a = finish.a[p], b = finish.b[p];
+        switch (finish.op[p]) {
+        case GF_POINTWISE_ABS:
+            gf_apply_each<GF_POINTWISE_ABS>(a, b, v, colour);
+            break;
+        case GF_POINTWISE_AFFINE:
+            gf_apply_each<GF_POINTWISE_AFFINE>(a, b, v, colour);
+            break;
+        case GF_POINTWISE_RELU:
+            gf_apply_each<GF_POINTWISE_RELU>(a, b, v, colour);
+            break;
+        case GF_POINTWISE_SIGMOID:
+            gf_apply_in_turn<GF_POINTWISE_SIGMOID>(a, b, v, colour);
+            break;
+        case GF_POINTWISE_TANH:
+            gf_apply_in_turn<GF_POINTWISE_TANH>(a, b, v, colour);
+            break;
+        case GF_POINTWISE_CLAMP:
+            gf_apply_each<GF_POINTWISE_CLAMP>(a, b, v, colour);
+            break;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = fma(v[i], finish.gain, colour(i) ? finish.mid : T(0));
+}
+
+/* The responses of a bank as they come, made one. Squares are summed in f64: a square of an f32
+ * neither overflows nor vanishes there. */
+template <typename T> struct GfCombiner {
+    T first, v;
+    double squares;
+};
+
+template <typename T>
+__device__ inline void gf_combine_begin(const GfFinish<T> &finish, GfCombiner<T> *c, T r)
+{
+    c->first = r;
+    c->v = finish.combine == GF_COMBINE_L1 ? fabs(r) : r;
+    c->squares = static_cast<double>(r) * static_cast<double>(r);
+}
+
+template <typename T>
+__device__ inline void gf_combine_add(const GfFinish<T> &finish, GfCombiner<T> *c, T r)
+{
+    switch (finish.combine) {
+    case GF_COMBINE_L2:
+        c->squares = fma(static_cast<double>(r), static_cast<double>(r), c->squares);
+        break;
+    case GF_COMBINE_L1:
+        c->v += fabs(r);
+        break;
+    case GF_COMBINE_MAX:
+        c->v = fmax(c->v, r);
+        break;
+    case GF_COMBINE_MIN:
+        c->v = fmin(c->v, r);
+        break;
+    case GF_COMBINE_SUM:
+        c->v += r;
+        break;
+    case GF_COMBINE_NONE:
+        break;
+    case GF_COMBINE_UNSHARP:
+        c->v = gf_unsharp(finish, c->first, r);
+        break;
+    }
+}
+
+template <typename T>
+__device__ inline T gf_combine_end(const GfFinish<T> &finish, const GfCombiner<T> &c)
+{
+    return finish.combine == GF_COMBINE_L2 ? static_cast<T>(sqrt(c.squares)) : c.v;
+}
+
+/* The responses r of a bank's second kernel join those of its first, the switch passed once. For
+ * responses whose squares the type holds. */
+template <int N, typename T>
+__device__ inline void gf_combine_each(const GfFinish<T> &finish, T (&v)[N], const T (&r)[N])
+{
+    switch (finish.combine) {
+    case GF_COMBINE_L2:
+        for (int i = 0; i < N; i++)
+            v[i] = sqrt(fma(v[i], v[i], r[i] * r[i]));
+        break;
+    case GF_COMBINE_L1:
+        for (int i = 0; i < N; i++)
+            v[i] = fabs(v[i]) + fabs(r[i]);
+        break;
+    case GF_COMBINE_MAX:
+        for (int i = 0; i < N; i++)
+            v[i] = fmax(v[i], r[i]);
+        break;
+    case GF_COMBINE_MIN:
+        for (int i = 0; i < N; i++)
+            v[i] = fmin(v[i], r[i]);
+        break;
+    case GF_COMBINE_SUM:
+        for (int i = 0; i < N; i++)
+            v[i] += r[i];
+        break;
+    case GF_COMBINE_UNSHARP:
+        for (int i = 0; i < N; i++)
+            v[i] = gf_unsharp(finish, v[i], r[i]);
+        break;
+    case GF_COMBINE_NONE:
+        break;
+    }
+}
+
+/* The length, or the sum of magnitudes, of single responses. */
+template <int N, typename T>
+__device__ inline void gf_combine_alone(const GfFinish<T> &finish, T (&v)[N])
+{
+    if (finish.combine == GF_COMBINE_L2 || finish.combine == GF_COMBINE_L1)
+        for (int i = 0; i < N; i++)
+            v[i] = fabs(v[i]);
+}
+
+/* ---- neighbouring samples ---- */
+
+/* N of them as they lie in memory, moved in accesses of at most 16 bytes. */
+template <typename T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) GfSamples {
+    T sample[N];
+};
+
+template <typename Out, typename T> __device__ inline Out gf_convert(T v)
+{
+    if constexpr (std::is_floating_point_v<Out>)
+        return static_cast<Out>(v);
+    else
+        return static_cast<Out>(gf_round(v, static_cast<unsigned>(static_cast<Out>(-1))));
+}
+
+/* Stores the first `count` of v[0 .. N - 1], `pixel` samples apart; `whole`: all of them, side by side
+ * and aligned. */
+template <int N, typename Out, typename T>
+__device__ inline void gf_store_samples(Out *to, size_t pixel, int count, bool whole, const T *v)
+{
+    GfSamples<Out, N> samples;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        samples.sample[i] = gf_convert<Out>(v[i]);
+    if (whole) {
+        *reinterpret_cast<GfSamples<Out, N> *>(to) = samples;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i < count)
+            to[i * pixel] = samples.sample[i];
+}
+
+/* Do rows of samples keep accesses of N samples aligned? A plane of one sample is that of an only
+ * channel, or too narrow for such an access. */
+inline bool gf_rows_aligned(const GfOutRows &rows, GfSample sample, size_t n)
+{
+    size_t bytes = n * gf_sample_size(sample);
+    bytes = bytes < 16 ? bytes : 16;
+    return rows.pixel == 1 && reinterpret_cast<uintptr_t>(rows.samples) % bytes == 0 &&
+           rows.stride % bytes == 0 && rows.batch % bytes == 0 &&
+           (rows.plane == 1 || rows.plane % n == 0);
+}
+
+/* ---- how blocks share the rows ---- */
+
+template <typename T> inline T gf_divide_up(T a, T b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Blocks walk down `columns` strips of `steps` steps each; `at_once` of them run at a time. How many
+ * steps a block takes, so that all are busy to the end: starting one costs `halo` steps. */
+inline size_t gf_block_steps(size_t steps, size_t columns, size_t at_once, double halo)
+{
+    size_t best = steps;
+    double least = 0.0;
+    for (size_t waves = 1; waves <= 8; waves++) {
+        size_t blocks = waves * at_once / columns;
+        blocks = blocks < 1 ? 1 : blocks > steps ? steps : blocks;
+        size_t own = gf_divide_up(steps, blocks);
+        size_t total = columns * gf_divide_up(steps, own);
+        double cost =
+            static_cast<double>(gf_divide_up(total, at_once)) * (static_cast<double>(own) + halo);
+        if (least > 0.0 && cost >= least)
+            continue;
+        least = cost;
+        best = own;
+    }
+    return best;
+}
+
+/* Multiprocessors of the current device; 1 when it does not say. */
+inline size_t gf_multiprocessors()
+{
+    int device, count;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 1;
+    return static_cast<size_t>(count);
+}
+
+/* ---- a filter step as kernels see it ---- */
+
+/* Banks and layers in one form. Output channel o of a step is made of `responses` sums (a bank's
+ * kernels, combined; a layer has one), the j-th of kernel gf_kernel(p, o, j) on the `depth` input
+ * channels from gf_first_channel(p, o) on. */
+template <typename Sum> struct GfProblem {
+    GfRows in;
+    GfOutRows out;
+    size_t y0, y1, count;
+    long long in_width, in_height, out_width;
+    long long stride_x, stride_y, dilation_x, dilation_y, origin_x, origin_y, anchor_x, anchor_y;
+    int channels, out_channels, depth, responses;
+    int maps_per_group; /* 0: a bank */
+    int width, height;  /* taps */
+    int post_channels;
+    bool keep_alpha;
+    GfBorder border;
+    Sum border_value;
+    const Sum *weights, *bias;
+    GfFinish<Sum> finish;
+};
+
+template <typename Sum> inline GfProblem<Sum> gf_problem(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    const GfLinear *linear = &step->linear;
+    bool layer = gf_step_is_layer(step);
+    GfProblem<Sum> p = {};
+    p.in = launch->in;
+    p.out = launch->out;
+    p.y0 = launch->y0;
+    p.y1 = launch->y1;
+    p.count = launch->count;
+    p.in_width = static_cast<long long>(step->in_width);
+    p.in_height = static_cast<long long>(step->in_height);
+    p.out_width = static_cast<long long>(step->out_width);
+    p.stride_x = static_cast<long long>(step->stride_x);
+    p.stride_y = static_cast<long long>(step->stride_y);
+    p.dilation_x = static_cast<long long>(step->dilation_x);
+    p.dilation_y = static_cast<long long>(step->dilation_y);
+    p.origin_x = step->origin_x;
+    p.origin_y = step->origin_y;
+    p.anchor_x = static_cast<long long>(linear->anchor_x);
+    p.anchor_y = static_cast<long long>(linear->anchor_y);
+    p.channels = static_cast<int>(step->channels);
+    p.out_channels = static_cast<int>(step->out_channels);
+    p.depth = layer ? static_cast<int>(linear->depth) : 1;
+    p.responses = layer ? 1 : static_cast<int>(linear->filters);
+    p.maps_per_group = layer ? static_cast<int>(linear->filters / linear->groups) : 0;
+    p.width = static_cast<int>(linear->width);
+    p.height = static_cast<int>(linear->height);
+    p.post_channels = static_cast<int>(step->post_channels);
+    p.keep_alpha = step->keep_alpha;
+    p.border = step->border;
+    p.border_value = static_cast<Sum>(step->border_value);
+    p.weights = static_cast<const Sum *>(launch->weights);
+    p.bias = static_cast<const Sum *>(launch->bias);
+    p.finish = gf_finish<Sum>(step);
+    return p;
+}
+
+template <typename Sum> __device__ inline int gf_kernel(const GfProblem<Sum> &p, int o, int j)
+{
+    return p.maps_per_group ? o : j;
+}
+
+template <typename Sum> __device__ inline int gf_first_channel(const GfProblem<Sum> &p, int o)
+{
+    return p.maps_per_group ? o / p.maps_per_group * p.depth : o;
+}
+
+/* An input row of picture n by the border's rule; NULL where the border's constant stands. Sample (x,
+ * c) of it is at [x * in.pixel + c * in.plane]. */
+template <typename In, typename Sum>
+__device__ inline const In *gf_input_row(const GfProblem<Sum> &p, size_t n, long long y)
+{
+    y = gf_border_index(y, p.in_height, p.border);
+    if (y < 0)
+        return nullptr;
+    return reinterpret_cast<const In *>(
+        reinterpret_cast<const unsigned char *>(gf_row<In>(p.in, static_cast<size_t>(y))) +
+        n * p.in.batch);
+}
+
+/* Sample (x, c) of such a row, x by the border's rule. */
+template <typename In, typename Sum>
+__device__ inline Sum gf_input(const GfProblem<Sum> &p, const In *row, long long x, int c)
+{
+    x = row ? gf_border_index(x, p.in_width, p.border) : -1;
+    return x < 0 ? p.border_value : gf_number<Sum>(row[x * p.in.pixel + c * p.in.plane]);
+}
+
+/* Is channel o of the output the input's opacity? */
+template <typename Sum> __device__ inline bool gf_is_kept(const GfProblem<Sum> &p, int o)
+{
+    return p.keep_alpha && o == p.channels - 1;
+}
+
+/* Stores a sample of the output, all done. */
+template <typename Sum>
+__device__ inline void gf_put(const GfProblem<Sum> &p, size_t n, int o, long long x, size_t y,
+                              Sum v)
+{
+    unsigned char *row =
+        static_cast<unsigned char *>(p.out.samples) + (y - p.y0) * p.out.stride + n * p.out.batch;
+    gf_store(row, x * p.out.pixel + o * p.out.plane, v, p.finish.out);
+}
+
+/* From the combined response of output channel o to the stored sample: bias, functions, store. */
+template <typename Sum>
+__device__ inline void gf_finish_sample(const GfProblem<Sum> &p, size_t n, int o, long long x,
+                                        size_t y, Sum v)
+{
+    if (p.bias)
+        v += p.bias[o];
+    gf_put(p, n, o, x, y, gf_post(p.finish, v, o < p.post_channels));
+}
+
+/* The same for the input's opacity, which is only moved to its place. */
+template <typename In, typename Sum>
+__device__ inline void gf_keep_alpha(const GfProblem<Sum> &p, size_t n, int o, long long x,
+                                     size_t y)
+{
+    long long at_x = x * p.stride_x + p.origin_x + p.anchor_x * p.dilation_x;
+    long long at_y =
+        static_cast<long long>(y) * p.stride_y + p.origin_y + p.anchor_y * p.dilation_y;
+    const In *row = gf_input_row<In>(p, n, at_y);
+    gf_put(p, n, o, x, y, gf_input(p, row, at_x, o) * p.finish.gain);
+}
+
+/* ---- a thread several output samples ---- */
+
+/* Four neighbours, moved as vectors of 16 bytes. */
+template <typename T> struct alignas(16) GfFour {
+    T v[4];
+};
+
+/* From the first `count` of four responses of output channel o, at x and right of it, to the stored
+ * samples: gf_finish_sample() for each of them. */
+template <typename Sum>
+__device__ inline void gf_finish_four(const GfProblem<Sum> &p, size_t n, int o, long long x,
+                                      size_t y, GfFour<Sum> r, int count)
+{
+    GfFour<float> samples;
+    unsigned char *row =
+        static_cast<unsigned char *>(p.out.samples) + (y - p.y0) * p.out.stride + n * p.out.batch;
+    float *to = reinterpret_cast<float *>(row) + (x + o * p.out.plane);
+    bool aligned = reinterpret_cast<uintptr_t>(to) % sizeof samples == 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (p.bias)
+            r.v[i] += p.bias[o];
+        r.v[i] = gf_post(p.finish, r.v[i], o < p.post_channels);
+        samples.v[i] = static_cast<float>(r.v[i]);
+    }
+    if (p.finish.out == GF_F32 && p.out.pixel == 1 && count == 4 && aligned) {
+        *reinterpret_cast<GfFour<float> *>(to) = samples;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (i < count)
+            gf_put(p, n, o, x + i, y, r.v[i]);
+}
+
+/* A block of several teams of threads. Thread t of each team makes the same 4 * FOURS responses, of
+ * other taps: the taps are cut into chains (gf_chain()), and team i of n takes the chains i, i + n,
+ * i + 2n, ... Here all teams, which have `sums` of a chain each, add them to the totals in shared
+ * memory one after the other. So chains are added in their order whatever the number of teams is,
+ * and bits do not depend on how a block was cut. Total [i][t] is the i-th four of thread t; `chain`
+ * is the number of this team's chain, beyond the last where it has none. */
+template <int TEAM, int TEAMS, int FOURS, typename Sum>
+__device__ inline void gf_add_chains(GfFour<Sum> (*totals)[TEAM], const GfFour<Sum> (&sums)[FOURS],
+                                     int team, int t, int chain, int chains)
+{
+    for (int turn = 0; turn < TEAMS; turn++) {
+        if (turn == team && chain < chains)
+#pragma unroll
+            for (int i = 0; i < FOURS; i++) {
+                GfFour<Sum> total = chain == 0 ? GfFour<Sum>{} : totals[i][t];
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    total.v[j] += sums[i].v[j];
+                totals[i][t] = total;
+            }
+        if (TEAMS > 1)
+            __syncthreads();
+    }
+}
+
+/* ---- a thread an output sample ---- */
+
+/* Tiles of TILE_X x TILE_Y samples, numbered row by row in grid.x, which alone has room for 2^31 - 1
+ * of them; sets of them in grid.y, pictures in grid.z. Where pixels are interleaved one set covers
+ * the samples of all channels as they lie in a row, else there is a set an output channel. */
 constexpr int GF_TILE_X = 32, GF_TILE_Y = 8;
 
 struct GfTiles {
-    size_t y0, y1, samples;
-    size_t across; /* tiles side by side */
+    size_t y0, y1;
+    size_t samples;  /* of a row of a set */
+    size_t across;   /* tiles side by side */
+    size_t channels; /* interleaved, or 1 */
 };
 
 inline GfTiles gf_tiles(const GfLaunch *launch)
 {
-    size_t samples = launch->step->out_width * launch->step->channels;
-    return {launch->y0, launch->y1, samples, (samples + GF_TILE_X - 1) / GF_TILE_X};
+    const GfStep *step = launch->step;
+    size_t channels = launch->out.plane == 1 ? step->out_channels : 1;
+    size_t samples = step->out_width * channels;
+    return {launch->y0, launch->y1, samples, (samples + GF_TILE_X - 1) / GF_TILE_X, channels};
 }
 
-inline dim3 gf_tiles_grid(const GfTiles &tiles)
+inline dim3 gf_tiles_grid(const GfTiles &tiles, const GfLaunch *launch)
 {
     size_t down = (tiles.y1 - tiles.y0 + GF_TILE_Y - 1) / GF_TILE_Y;
-    return dim3(static_cast<unsigned>(tiles.across * down));
+    return dim3(static_cast<unsigned>(tiles.across * down),
+                static_cast<unsigned>(launch->step->out_channels / tiles.channels),
+                static_cast<unsigned>(launch->count));
 }
 
-/* This thread's sample s of row y; false where there is none. */
-__device__ inline bool gf_my_sample(const GfTiles &tiles, size_t *s, size_t *y)
+/* This thread's output sample: channel o of pixel (x, y) of picture blockIdx.z; false where there is
+ * none. */
+__device__ inline bool gf_my_sample(const GfTiles &tiles, int *o, long long *x, size_t *y)
 {
-    *s = blockIdx.x % tiles.across * GF_TILE_X + threadIdx.x;
+    size_t s = blockIdx.x % tiles.across * GF_TILE_X + threadIdx.x;
     *y = tiles.y0 + blockIdx.x / tiles.across * GF_TILE_Y + threadIdx.y;
-    return *s < tiles.samples && *y < tiles.y1;
+    *x = static_cast<long long>(s / tiles.channels);
+    *o = static_cast<int>(tiles.channels == 1 ? blockIdx.y : s % tiles.channels);
+    return s < tiles.samples && *y < tiles.y1;
 }
+
+/* ---- one channel's sum after the other ---- */
+
+/* The sums of a kernel's channels are added up in runs, and the runs: so few roundings follow one
+ * another in a deep layer as GF_LAYER_CHUNK promises. */
+constexpr int GF_CHANNEL_RUN = 64;
+
+template <typename Sum> struct GfDepthSum {
+    Sum total, run;
+};
+
+/* Adds channel d's sum; the channels come in their order. */
+template <typename Sum>
+__device__ inline void gf_add_channel(GfDepthSum<Sum> *depth, int d, Sum sum)
+{
+    depth->run += sum;
+    if (d % GF_CHANNEL_RUN == GF_CHANNEL_RUN - 1) {
+        depth->total += depth->run;
+        depth->run = 0;
+    }
+}
+
+/* The response: of all channels, scaled. */
+template <typename Sum>
+__device__ inline Sum gf_respond(const GfFinish<Sum> &finish, const GfDepthSum<Sum> &depth)
+{
+    return fma(depth.total + depth.run, finish.scale, finish.offset);
+}
+
+/* ---- a block a tile ---- */
+
+/* Tiles of columns x rows output samples, of `sets` sets each (output channels, or runs of them).
+ * The sets of a tile are neighbours in grid.x: what they read in common is still in a cache, and
+ * what they write side by side meets there. Pictures in grid.z. */
+struct GfCut {
+    int columns, rows;
+    unsigned sets, across; /* tiles side by side */
+    size_t samples;        /* of a row of a set */
+};
+
+inline GfCut gf_cut(size_t samples, GfTileSize tile, size_t sets)
+{
+    return {static_cast<int>(tile.columns), static_cast<int>(tile.rows),
+            static_cast<unsigned>(sets),
+            static_cast<unsigned>((samples + tile.columns - 1) / tile.columns), samples};
+}
+
+inline dim3 gf_cut_grid(const GfCut &cut, const GfLaunch *launch)
+{
+    size_t rows = static_cast<size_t>(cut.rows);
+    size_t down = (launch->y1 - launch->y0 + rows - 1) / rows;
+    size_t blocks = cut.across * down * cut.sets;
+    /* More than a grid may have are none: the launch fails. */
+    return dim3(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks), 1,
+                static_cast<unsigned>(launch->count));
+}
+
+/* The first sample and row of this block's tile, and its set. */
+struct GfPlace {
+    size_t s, y;
+    int set;
+};
+
+__device__ inline GfPlace gf_my_tile(const GfCut &cut, size_t y0)
+{
+    unsigned tile = blockIdx.x / cut.sets;
+    return {static_cast<size_t>(tile % cut.across) * static_cast<unsigned>(cut.columns),
+            y0 + static_cast<size_t>(tile / cut.across) * static_cast<unsigned>(cut.rows),
+            static_cast<int>(blockIdx.x % cut.sets)};
+}
+
+/* The tile of the least cost among those that launch->tiling allows. cost(tile) is negative where
+ * a tile does not go with the step; 0 x 0 where none does. */
+template <typename Cost> GfTileSize gf_choose_tile(const GfLaunch *launch, Cost cost)
+{
+    GfTileSize best = {0, 0};
+    double least = -1;
+    for (size_t i = 0; gf_tile_size(i).columns > 0; i++) {
+        double c = launch->tiling == 0 || launch->tiling == i + 1 ? cost(gf_tile_size(i)) : -1;
+        if (c >= 0 && (least < 0 || c <= least)) {
+            best = gf_tile_size(i);
+            least = c;
+        }
+    }
+    return best;
+}
+
+/* Lets a kernel have that much dynamic shared memory: beyond 48 KiB it must be asked for. */
+template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t bytes)
+{
+    return bytes <= 48 * 1024
+               ? cudaSuccess
+               : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(bytes));
+}
+
+/* ---- taps in constant memory ---- */
+
+/* Kernel parameters lie in constant memory, which hands a number to all threads of a warp at once.
+ * As a parameter the taps belong to one launch; a __constant__ symbol would be one for all. */
+template <typename Sum, size_t BYTES> struct GfConstantTaps {
+    Sum tap[BYTES / sizeof(Sum)];
+};
+
+template <typename Sum, size_t BYTES>
+GfConstantTaps<Sum, BYTES> gf_constant_taps(const GfLaunch *launch)
+{
+    GfConstantTaps<Sum, BYTES> taps = {};
+    const Sum *host = static_cast<const Sum *>(launch->weights_host);
+    size_t count = gf_taps_bytes(launch->step, launch->wide) / sizeof(Sum);
+    for (size_t i = 0; i < count; i++)
+        taps.tap[i] = host[i];
+    return taps;
+}
+
+/* The same to a kernel, where they are too many. */
+template <typename Sum> struct GfGlobalTaps {
+    const Sum *tap;
+};

@@ -10,5 +10,10 @@
  * driver, GF_EDEVICE for all else; the message names the call. */
 GfStatus gf_cuda_check(cudaError_t error, const char *call);
 
+/* What the device's clocks allow: bytes a second of its memory, by the width of the bus;
+ * operations a second in f32, a fused multiply-add being two. 0 where the driver does not tell. */
+double gf_cuda_bandwidth(int number);
+double gf_cuda_flops(int number);
+
 /* Calls a function of the CUDA runtime and returns from this one when it fails. */
 #define GF_CUDA(call, ...) GF_TRY(gf_cuda_check(call(__VA_ARGS__), #call))

@@ -14,32 +14,47 @@ typedef struct CUstream_st *cudaStream_t;
 
 /* Rows in device memory: row y is at samples + i * stride with i = y - first, less `capacity` once
  * where i >= capacity. So a ring of n rows that holds row y at slot y % n is a view whose `first`
- * is a multiple of n, at most n below every row that is read. */
+ * is a multiple of n, at most n below every row that is read. Sample (x, c) of a row is its
+ * (x * pixel + c * plane)-th: (channels, 1) where they are interleaved, (1, plane) where planar.
+ * Picture n of a minibatch lies n * batch bytes further on. */
 typedef struct GfRows {
     const void *samples;
-    size_t stride; /* bytes */
+    size_t stride, batch; /* bytes */
     size_t first, capacity;
+    size_t pixel, plane; /* samples */
 } GfRows;
 
-/* Output rows [y0, y1) of a step. Pointers are to device memory unless told otherwise, nothing is
- * owned; all that is host memory is read before the launcher returns. */
+/* Where output rows go: row y0 + i of picture n is at samples + i * stride + n * batch. */
+typedef struct GfOutRows {
+    void *samples;
+    size_t stride, batch; /* bytes */
+    size_t pixel, plane;  /* samples */
+} GfOutRows;
+
+/* Output rows [y0, y1) of a step, of each of `count` pictures. Pointers are to device memory unless
+ * told otherwise, nothing is owned; all that is host memory is read before the launcher returns.
+ * Numbers of the filter are f64 when the sums are (wide), else f32. */
 typedef struct GfLaunch {
     const GfStep *step; /* host */
     bool wide;          /* sums in f64 */
     GfRows in;          /* holds every row that gf_step_rows() names for [y0, y1) */
-    void *out;          /* the first sample of row y0 */
-    size_t out_stride;  /* bytes */
-    size_t y0, y1;      /* y0 < y1 */
-    /* Taps, filters x height x width; NULL where the step has none. */
-    const float *weights;       /* there unless wide */
-    const double *weights_wide; /* there when wide */
-    const float *weights_host;  /* host; there unless wide */
+    GfOutRows out;
+    size_t y0, y1; /* y0 < y1 */
+    size_t count;  /* pictures, 1 to 65535 */
+    /* Taps, filters x depth x height x width; NULL where the step has none. */
+    const void *weights;
+    const void *weights_host; /* the same; host */
+    const void *factors;      /* of a separable step: for each kernel its column, then its row */
+    const void *factors_host; /* the same; host */
+    const void *bias;         /* out_channels, or NULL */
+    void *state;              /* what the method's open() made, or NULL */
+    size_t tiling;            /* 0: the method's choice; i: the table's tilings[i - 1] */
 } GfLaunch;
 
 typedef cudaError_t (*GfLauncher)(const GfLaunch *launch, cudaStream_t stream);
 
 /* The side of the smallest square box, centred on the anchor, that holds the kernel: what `special`
- * computes with, zero taps filling the rest. */
+ * computes banks with, zero taps filling the rest. */
 static inline size_t gf_special_side(const GfLinear *linear)
 {
     size_t right = linear->width - 1 - linear->anchor_x;
@@ -49,20 +64,200 @@ static inline size_t gf_special_side(const GfLinear *linear)
     return 2 * (x > y ? x : y) + 1;
 }
 
+/* Taps that a method may add up one after the other, before that sum is added to others, so that f32
+ * keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many such
+ * sums, which together are no more than width + height. */
+static inline size_t gf_chain(const GfStep *step)
+{
+    size_t taps = gf_linear_taps(&step->linear), root = 1;
+    if (taps <= GF_FLAT_TAPS)
+        return taps;
+    if (gf_step_is_layer(step))
+        return GF_LAYER_CHUNK;
+    while (root * root < taps)
+        root++;
+    return root;
+}
+
+/* ---- what the table and the kernels both know of constant memory and tiles ---- */
+
+enum {
+    GF_CONSTANT_BYTES = 31 << 10, /* of taps as a kernel's parameter, of 32,764 in all */
+    GF_SHARED_BYTES = 96 << 10    /* of a block's shared memory, on every card since sm_80 */
+};
+
+/* Tiles, columns x rows, that `tiled`, `cached` and `shared` can be asked for by name. */
+#define GF_TILE_SIZES(SIZE)                                                                        \
+    SIZE(8, 8) SIZE(16, 16) SIZE(32, 8) SIZE(32, 16) SIZE(32, 32) SIZE(64, 8)
+
+typedef struct GfTileSize {
+    size_t columns, rows;
+} GfTileSize;
+
+/* The i-th of them; 0 x 0 after the last. */
+static inline GfTileSize gf_tile_size(size_t i)
+{
+#define GF_TILE_SIZE(columns, rows) {columns, rows},
+    static const GfTileSize sizes[] = {GF_TILE_SIZES(GF_TILE_SIZE){0, 0}};
+#undef GF_TILE_SIZE
+    return sizes[i];
+}
+
+/* Bytes of all taps of a step. */
+static inline size_t gf_taps_bytes(const GfStep *step, bool wide)
+{
+    return step->linear.filters * gf_linear_taps(&step->linear) *
+           (wide ? sizeof(double) : sizeof(float));
+}
+
+/* Pixels from the first to the last tap of a window, both included. */
+static inline GfTileSize gf_window(const GfStep *step)
+{
+    GfTileSize window = {(step->linear.width - 1) * step->dilation_x + 1,
+                         (step->linear.height - 1) * step->dilation_y + 1};
+    return window;
+}
+
+/* Channels side by side in the rows of a tile of `shared`: those of a picture, since neighbouring
+ * samples are read from memory together; else 1, and there are tiles for each channel. */
+static inline size_t gf_shared_lanes(const GfStep *step)
+{
+    bool picture = !gf_step_is_layer(step) && step->in_layout == GF_INTERLEAVED;
+    return picture && step->channels <= 4 ? step->channels : 1;
+}
+
+/* The samples that a tile of output samples of `shared` needs, of one channel or of its lanes. */
+static inline GfTileSize gf_shared_input(const GfStep *step, GfTileSize tile)
+{
+    size_t lanes = gf_shared_lanes(step);
+    GfTileSize window = gf_window(step), input;
+    input.columns = ((tile.columns + lanes - 2) / lanes * step->stride_x + window.columns) * lanes;
+    input.rows = (tile.rows - 1) * step->stride_y + window.rows;
+    return input;
+}
+
+/* Bytes of shared memory for such a tile, with the taps of `maps` kernels on a channel, and where
+ * the tile's columns and rows come from; (size_t)-1 where no card has as much. */
+static inline size_t gf_shared_bytes(const GfStep *step, bool wide, GfTileSize tile, size_t maps)
+{
+    GfTileSize input = gf_shared_input(step, tile);
+    size_t size = wide ? sizeof(double) : sizeof(float);
+    size_t taps = step->linear.width * step->linear.height * maps;
+    if (input.columns > GF_SHARED_BYTES || input.rows > GF_SHARED_BYTES)
+        return (size_t)-1;
+    /* Where columns and rows come from is an even count: the taps behind lie on 16 bytes. */
+    return (input.columns + input.rows + 1) / 2 * 2 * sizeof(long long) +
+           (input.columns * input.rows + taps) * size;
+}
+
+/* Bytes of shared memory for the inner part of such a tile of `cached`. */
+static inline size_t gf_cached_bytes(const GfStep *step, bool wide, GfTileSize tile)
+{
+    size_t columns = tile.columns * step->stride_x, rows = tile.rows * step->stride_y;
+    if (columns > GF_SHARED_BYTES || rows > GF_SHARED_BYTES)
+        return (size_t)-1;
+    return columns * rows * (wide ? sizeof(double) : sizeof(float));
+}
+
+/* What `special` can be asked for by name. First, of banks of one kernel on one channel, the samples
+ * that a thread moves in one access; then those banks in the way of layers; then, of layers, the
+ * columns x rows of a map that a block computes. */
+enum { GF_SPECIAL_AS_LAYER = 6 };
+#define GF_SPECIAL_ACCESSES "n1", "n2", "n4", "n8", "n16", "n4r4"
+#define GF_SPECIAL_BLOCKS(BLOCK)                                                                   \
+    BLOCK(128, 8)                                                                                  \
+    BLOCK(128, 16)                                                                                 \
+    BLOCK(128, 64) BLOCK(128, 256) BLOCK(64, 16) BLOCK(64, 64) BLOCK(64, 256) BLOCK(32, 64)
+
+/* The smallest pieces in which `separable` works. */
+enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8 };
+
+/* Bytes of shared memory that a block of `separable` needs for strips of `strip` columns and steps of
+ * `step` rows, both multiples of 4. */
+static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_t strip,
+                                        size_t step)
+{
+    size_t width = (linear->width + 3) / 4 * 4, height = (linear->height + 3) / 4 * 4;
+    size_t ring = ((linear->height + 2) / 4 * 4 + step) * strip;
+    size_t sums = step * (strip + width) + linear->filters * (ring + height + width);
+    return sums * (wide ? sizeof(double) : sizeof(float)) +
+           (strip + linear->width - 1) * sizeof(int);
+}
+
+/* Tiles of `general`, in the order of its tilings, after those of its paper: columns, rows and maps of a
+ * block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. */
+#define GF_GENERAL_TILES(TILE)                                                                     \
+    TILE(32, 8, 64, 8, 8, 1, 2)                                                                    \
+    TILE(32, 4, 64, 8, 8, 2, 2)                                                                    \
+    TILE(32, 4, 32, 8, 8, 4, 2)                                                                    \
+    TILE(16, 8, 16, 8, 8, 8, 2)                                                                    \
+    TILE(8, 4, 16, 4, 4, 8, 2)
+
+/* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of 16
+ * maps, all taps of a channel; (size_t)-1 where no card has as much. */
+static inline size_t gf_general_bytes(const GfStep *step)
+{
+    GfTileSize window = gf_window(step);
+    if (step->stride_x > GF_SHARED_BYTES || step->stride_y > GF_SHARED_BYTES ||
+        window.columns > GF_SHARED_BYTES || window.rows > GF_SHARED_BYTES)
+        return (size_t)-1;
+    size_t pixels = (15 * step->stride_x + window.columns) * (7 * step->stride_y + window.rows);
+    return (16 * 8 * 16 + step->linear.width * step->linear.height * 20 + pixels) * sizeof(float);
+}
+
+/* Tiles of `implicit`, in the order of its tilings: maps x positions of a block and of a thread; teams of
+ * a block; blocks on a multiprocessor, which bounds a thread's registers. */
+#define GF_IMPLICIT_TILES(TILE)                                                                    \
+    TILE(128, 128, 8, 8, 1, 2)                                                                     \
+    TILE(64, 128, 8, 8, 1, 3)                                                                      \
+    TILE(64, 128, 8, 8, 2, 2)                                                                      \
+    TILE(64, 64, 8, 8, 4, 1)                                                                       \
+    TILE(32, 32, 4, 8, 8, 2)                                                                       \
+    TILE(32, 128, 8, 4, 1, 4)                                                                      \
+    TILE(16, 256, 4, 8, 1, 4)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Whether the current device can run the kernels of this build. */
-cudaError_t gf_probe_kernels(void);
-
-/* Each enqueues one step, which its row of gf_algorithms supports, and returns at once. */
+/* The methods. A tiling that does not go with the step gives cudaErrorNotSupported, and nothing is
+ * launched. */
 cudaError_t gf_launch_direct(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_constant(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tiled(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_cached(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_shared(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_general(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_im2col(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_implicit(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_separable(const GfLaunch *launch, cudaStream_t stream);
 
-/* The two steps for opacity. */
+/* The two halves of `im2col` around the matrix product. Output positions [first, first + positions),
+ * counted along the rows [y0, y1) of picture n, become the columns of a row-major matrix of
+ * channels * height * width rows of `positions` numbers (f64 when wide, else f32); and the products,
+ * a row of `positions` numbers for each filter (of a bank: for each filter of each channel), become
+ * output samples. Positions beyond the last row are columns of zeros, and no output. */
+cudaError_t gf_launch_unroll(const GfLaunch *launch, size_t n, size_t first, size_t positions,
+                             void *matrix, cudaStream_t stream);
+cudaError_t gf_launch_roll(const GfLaunch *launch, size_t n, size_t first, size_t positions,
+                           const void *products, cudaStream_t stream);
+
+/* What `im2col` keeps from launch to launch: cuBLAS and its buffers (GfAlgorithm.open, .close). Errors:
+ * GF_EUNSUPPORTED where there is no cuBLAS, GF_EDEVMEM, GF_EMEMORY. */
+GfStatus gf_im2col_open(const GfStep *step, bool wide, void **state);
+void gf_im2col_close(void *state);
+
+/* The steps that are no filters. */
+cudaError_t gf_launch_pool(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_premultiply(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_unpremultiply(const GfLaunch *launch, cudaStream_t stream);
+
+/* The form of `special` for layers of one channel, which gf_launch_special() passes on. */
+cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
+
+/* cudaSuccess when this program has code for the current device. */
+cudaError_t gf_probe_kernels(void);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,8 @@
 #include "gpu/device.h"
 
 enum {
-    ROW_ALIGNMENT = 256, /* bytes: rows begin where a warp's widest access does */
+    ROW_ALIGNMENT = 256,  /* bytes: rows begin where a warp's widest access does */
+    PLANE_ALIGNMENT = 16, /* bytes: the planes of a row where a thread's widest access does */
     BAND_BYTES =
         8 << 20 /* a band this large keeps a fast link busy for longer than a launch takes */
 };
@@ -33,13 +34,21 @@ typedef struct Buffer {
     size_t bytes;
 } Buffer;
 
-/* How a step is run. */
+/* How a step is run. The numbers of its filter are f64 when wide, else f32. */
 typedef struct Method {
-    const GfAlgorithm *algorithm; /* NULL for the steps of opacity */
+    const GfAlgorithm *algorithm; /* NULL for steps that are no filters */
+    const char *name;
     GfLauncher launch;
-    float *weights_host; /* not when wide */
-    void *weights;       /* on the device; f64 when wide, else f32 */
+    void *weights_host, *factors_host; /* for the launchers */
+    void *weights, *factors, *bias;    /* on the device */
+    void *state;                       /* the algorithm's own */
 } Method;
+
+/* How the samples of rows lie on the device. */
+typedef struct Layout {
+    size_t pixel, plane; /* samples */
+    size_t pitch;        /* bytes from row to row */
+} Layout;
 
 typedef struct Rows {
     size_t begin, end;
@@ -68,11 +77,35 @@ struct GfSession {
 
 /* ---- memory ---- */
 
-/* Bytes from one row to the next on the device. */
-static size_t row_pitch(size_t width, size_t channels, GfSample sample)
+static size_t round_up(size_t bytes, size_t alignment)
 {
-    size_t bytes = width * channels * gf_sample_size(sample);
-    return (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+static Layout lay_rows(size_t width, size_t channels, GfSample sample, GfLayout layout)
+{
+    size_t size = gf_sample_size(sample);
+    Layout rows = {.pixel = channels, .plane = 1};
+    if (layout == GF_PLANAR) {
+        rows.pixel = 1;
+        rows.plane = round_up(width * size, PLANE_ALIGNMENT) / size;
+        rows.pitch = round_up(channels * rows.plane * size, ROW_ALIGNMENT);
+    } else {
+        rows.pitch = round_up(width * channels * size, ROW_ALIGNMENT);
+    }
+    return rows;
+}
+
+/* Of the input and the results: pictures. */
+static Layout lay_picture(const GfFormat *format)
+{
+    return lay_rows(format->width, format->channels, format->sample, GF_INTERLEAVED);
+}
+
+/* Of what a step makes. */
+static Layout lay_output(const GfStep *step)
+{
+    return lay_rows(step->out_width, step->out_channels, step->out, step->out_layout);
 }
 
 /* Makes a buffer of at least rows * pitch bytes; what it held is lost. Memory that work in flight
@@ -132,59 +165,103 @@ static GfStatus supports(GfBackend *backend, const GfPlan *plan)
     return GF_OK;
 }
 
-/* Writes the taps, filters x height x width, as f64 or f32. */
-static void expand_taps(const GfLinear *linear, double *wide, float *narrow)
-{
-    size_t i = 0;
-    for (size_t f = 0; f < linear->filters; f++)
-        for (size_t y = 0; y < linear->height; y++)
-            for (size_t x = 0; x < linear->width; x++, i++) {
-                double tap = gf_linear_tap(linear, f, y, x);
-                if (wide)
-                    wide[i] = tap;
-                else
-                    narrow[i] = (float)tap;
-            }
-}
-
-static GfStatus upload_taps(GfSession *session, const GfLinear *linear, bool wide, Method *method)
+/* Copies doubles to the device, as they are or as f32. `host`, unless NULL, receives the copy that was
+ * sent, which the caller owns. */
+static GfStatus upload(GfSession *session, const double *numbers, size_t count, bool wide,
+                       void **host, void **device)
 {
     GfStatus status = GF_OK;
-    size_t count = linear->filters * linear->height * linear->width;
     size_t size = wide ? sizeof(double) : sizeof(float);
-    void *taps;
-    GF_TRY(gf_allocate(count, size, &taps));
-    expand_taps(linear, wide ? taps : NULL, wide ? NULL : taps);
-    GF_GO(gf_cuda_check(cudaMalloc(&method->weights, count * size), "cudaMalloc"));
+    void *copy;
+    GF_TRY(gf_allocate(count, size, &copy));
+    for (size_t i = 0; i < count; i++) {
+        if (wide)
+            ((double *)copy)[i] = numbers[i];
+        else
+            ((float *)copy)[i] = (float)numbers[i];
+    }
+    GF_GO(gf_cuda_check(cudaMalloc(device, count * size), "cudaMalloc"));
     /* On the kernels' stream, which comes before its kernels whatever the memory is. */
     GF_GO(gf_cuda_check(
-        cudaMemcpyAsync(method->weights, taps, count * size, cudaMemcpyHostToDevice, session->run),
+        cudaMemcpyAsync(*device, copy, count * size, cudaMemcpyHostToDevice, session->run),
         "cudaMemcpyAsync"));
     GF_GO(gf_cuda_check(cudaStreamSynchronize(session->run), "cudaStreamSynchronize"));
-    if (!wide) {
-        method->weights_host = taps;
-        taps = NULL;
+    if (host) {
+        *host = copy;
+        copy = NULL;
     }
 done:
+    free(copy);
+    return status;
+}
+
+/* The taps, filters x depth x height x width. */
+static GfStatus upload_taps(GfSession *session, const GfLinear *linear, bool wide, Method *method)
+{
+    size_t count = linear->filters * gf_linear_taps(linear), i = 0;
+    double *taps;
+    if (linear->weights)
+        return upload(session, linear->weights, count, wide, &method->weights_host,
+                      &method->weights);
+    GF_TRY(gf_allocate(count, sizeof *taps, &taps));
+    for (size_t f = 0; f < linear->filters; f++)
+        for (size_t y = 0; y < linear->height; y++)
+            for (size_t x = 0; x < linear->width; x++)
+                taps[i++] = gf_linear_tap(linear, f, y, x);
+    GfStatus status = upload(session, taps, count, wide, &method->weights_host, &method->weights);
     free(taps);
     return status;
 }
 
-static GfStatus make_method(GfSession *session, const GfStep *step, bool wide, Method *method)
+/* For each kernel its column, then its row. */
+static GfStatus upload_factors(GfSession *session, const GfLinear *linear, bool wide,
+                               Method *method)
 {
-    switch (step->kind) {
-    case GF_STEP_PREMULTIPLY:
-        method->launch = gf_launch_premultiply;
-        return GF_OK;
-    case GF_STEP_UNPREMULTIPLY:
-        method->launch = gf_launch_unpremultiply;
-        return GF_OK;
-    case GF_STEP_FILTER:
-        break;
+    size_t width = linear->width, height = linear->height, side = width + height;
+    double *factors;
+    GF_TRY(gf_allocate(linear->filters, side * sizeof *factors, &factors));
+    for (size_t f = 0; f < linear->filters; f++) {
+        memcpy(factors + f * side, linear->columns + f * height, height * sizeof *factors);
+        memcpy(factors + f * side + height, linear->rows + f * width, width * sizeof *factors);
     }
+    GfStatus status = upload(session, factors, linear->filters * side, wide, &method->factors_host,
+                             &method->factors);
+    free(factors);
+    return status;
+}
+
+static GfStatus make_filter(GfSession *session, const GfStep *step, bool wide, Method *method)
+{
     GF_TRY(choose(session->cuda, step, wide, &method->algorithm));
     method->launch = method->algorithm->launch;
-    return upload_taps(session, &step->linear, wide, method);
+    method->name = method->algorithm->name;
+    GF_TRY(upload_taps(session, &step->linear, wide, method));
+    if (step->separable)
+        GF_TRY(upload_factors(session, &step->linear, wide, method));
+    return method->algorithm->open ? method->algorithm->open(step, wide, &method->state) : GF_OK;
+}
+
+static GfStatus make_method(GfSession *session, const GfStep *step, bool wide, Method *method)
+{
+    if (step->bias)
+        GF_TRY(upload(session, step->bias, step->out_channels, wide, NULL, &method->bias));
+    switch (step->kind) {
+    case GF_STEP_FILTER:
+        return make_filter(session, step, wide, method);
+    case GF_STEP_POOL:
+        method->launch = gf_launch_pool;
+        method->name = "pool";
+        break;
+    case GF_STEP_PREMULTIPLY:
+        method->launch = gf_launch_premultiply;
+        method->name = "opacity";
+        break;
+    case GF_STEP_UNPREMULTIPLY:
+        method->launch = gf_launch_unpremultiply;
+        method->name = "opacity";
+        break;
+    }
+    return GF_OK;
 }
 
 /* ---- one submit ---- */
@@ -210,7 +287,7 @@ static GfStatus wait_for_readers(GfSession *session, size_t end)
 static GfStatus send_rows(GfSession *session, Slot *slot, size_t y0, size_t rows)
 {
     const GfFormat *in = &session->plan->in;
-    size_t pitch = row_pitch(in->width, in->channels, in->sample);
+    size_t pitch = lay_picture(in).pitch;
     unsigned char *to = session->rows.memory;
     GF_TRY(wait_for_readers(session, y0 + rows));
     GF_TRY(mark(slot, UP_BEGIN, session->up));
@@ -221,25 +298,30 @@ static GfStatus send_rows(GfSession *session, Slot *slot, size_t y0, size_t rows
     return mark(slot, UP_END, session->up);
 }
 
-/* Runs one step from `from` on the output rows `rows` into `to`, or finds its buffer too small. */
+/* Runs one step from `from` on the output rows `rows` into `to`. */
 static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, size_t i, Rows rows,
                          const Method *method, const GfRows *from, Buffer *to)
 {
     const GfStep *step = &pipeline->steps[i];
-    size_t pitch = row_pitch(step->out_width, step->channels, step->out);
-    GF_TRY(reserve(session, to, rows.end - rows.begin, pitch));
+    Layout layout = lay_output(step);
+    GF_TRY(reserve(session, to, rows.end - rows.begin, layout.pitch));
     GfLaunch launch = {.step = step,
                        .wide = pipeline->wide,
                        .in = *from,
-                       .out = to->memory,
-                       .out_stride = pitch,
+                       .out = {.samples = to->memory,
+                               .stride = layout.pitch,
+                               .pixel = layout.pixel,
+                               .plane = layout.plane},
                        .y0 = rows.begin,
                        .y1 = rows.end,
-                       .weights = pipeline->wide ? NULL : method->weights,
-                       .weights_wide = pipeline->wide ? method->weights : NULL,
-                       .weights_host = method->weights_host};
-    return gf_cuda_check(method->launch(&launch, session->run),
-                         method->algorithm ? method->algorithm->name : "opacity");
+                       .count = 1,
+                       .weights = method->weights,
+                       .weights_host = method->weights_host,
+                       .factors = method->factors,
+                       .factors_host = method->factors_host,
+                       .bias = method->bias,
+                       .state = method->state};
+    return gf_cuda_check(method->launch(&launch, session->run), method->name);
 }
 
 /* All steps of a pipeline for one band of its output. */
@@ -255,16 +337,24 @@ static GfStatus run_pipeline(GfSession *session, Slot *slot, size_t output, cons
         gf_step_rows(&pipeline->steps[i], need[i + 1].begin, need[i + 1].end, &need[i].begin,
                      &need[i].end);
     slot->first_row = gf_min(slot->first_row, need[0].begin);
-    const GfFormat *in = &session->plan->in;
-    GfRows from = {session->rows.memory, row_pitch(in->width, in->channels, in->sample),
-                   need[0].begin / ring_rows * ring_rows, ring_rows};
+    Layout layout = lay_picture(&session->plan->in);
+    GfRows from = {.samples = session->rows.memory,
+                   .stride = layout.pitch,
+                   .first = need[0].begin / ring_rows * ring_rows,
+                   .capacity = ring_rows,
+                   .pixel = layout.pixel,
+                   .plane = layout.plane};
     for (size_t i = 0; i < count; i++) {
-        const GfStep *step = &pipeline->steps[i];
         Buffer *to = i + 1 == count ? &slot->outputs[output] : &session->between[i % 2];
         GF_TRY(
             run_step(session, pipeline, i, need[i + 1], &session->methods[output][i], &from, to));
-        from = (GfRows){to->memory, row_pitch(step->out_width, step->channels, step->out),
-                        need[i + 1].begin, need[i + 1].end - need[i + 1].begin};
+        layout = lay_output(&pipeline->steps[i]);
+        from = (GfRows){.samples = to->memory,
+                        .stride = layout.pitch,
+                        .first = need[i + 1].begin,
+                        .capacity = need[i + 1].end - need[i + 1].begin,
+                        .pixel = layout.pixel,
+                        .plane = layout.plane};
     }
     return GF_OK;
 }
@@ -287,8 +377,8 @@ static GfStatus fetch_results(GfSession *session, Slot *slot, const GfBand *outs
         const GfFormat *out = &session->plan->pipelines[i].out;
         if (outs[i].rows > 0)
             GF_CUDA(cudaMemcpy2DAsync, outs[i].samples, outs[i].stride, slot->outputs[i].memory,
-                    row_pitch(out->width, out->channels, out->sample), gf_row_bytes(out),
-                    outs[i].rows, cudaMemcpyDeviceToHost, session->down);
+                    lay_picture(out).pitch, gf_row_bytes(out), outs[i].rows, cudaMemcpyDeviceToHost,
+                    session->down);
     }
     return mark(slot, DOWN_END, session->down);
 }
@@ -349,8 +439,7 @@ static GfStatus collect(GfSession *session)
 
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
-    const GfAlgorithm *algorithm = session->methods[output][step].algorithm;
-    return algorithm ? algorithm->name : "opacity";
+    return session->methods[output][step].name;
 }
 
 static GfTimes times(const GfSession *session)
@@ -363,13 +452,23 @@ static void free_buffer(Buffer *buffer)
     (void)cudaFree(buffer->memory);
 }
 
+static void free_method(Method *method)
+{
+    if (method->state)
+        method->algorithm->close(method->state);
+    (void)cudaFree(method->weights);
+    (void)cudaFree(method->factors);
+    (void)cudaFree(method->bias);
+    free(method->weights_host);
+    free(method->factors_host);
+}
+
 static void free_methods(GfSession *session)
 {
     for (size_t i = 0; session->methods && i < session->plan->outputs; i++) {
         Method *methods = session->methods[i];
         for (size_t j = 0; methods && j < session->plan->pipelines[i].count; j++) {
-            (void)cudaFree(methods[j].weights);
-            free(methods[j].weights_host);
+            free_method(&methods[j]);
         }
         free(methods);
     }
@@ -416,9 +515,8 @@ static GfStatus make_slot(GfSession *session, Slot *slot)
         GF_CUDA(cudaEventCreateWithFlags, &slot->marks[i], cudaEventBlockingSync);
     GF_TRY(gf_allocate_zero(plan->outputs, sizeof *slot->outputs, &slot->outputs));
     for (size_t i = 0; i < plan->outputs; i++) {
-        const GfFormat *out = &plan->pipelines[i].out;
         GF_TRY(reserve(session, &slot->outputs[i], plan->pipelines[i].most_rows,
-                       row_pitch(out->width, out->channels, out->sample)));
+                       lay_picture(&plan->pipelines[i].out).pitch));
     }
     return GF_OK;
 }
@@ -445,8 +543,7 @@ static GfStatus fill_session(GfSession *session)
     for (size_t i = 0; i < 3; i++)
         GF_CUDA(cudaStreamCreateWithFlags, streams[i], cudaStreamNonBlocking);
     GF_TRY(make_methods(session));
-    GF_TRY(reserve(session, &session->rows, session->plan->ring_rows,
-                   row_pitch(in->width, in->channels, in->sample)));
+    GF_TRY(reserve(session, &session->rows, session->plan->ring_rows, lay_picture(in).pitch));
     for (size_t i = 0; i < GF_SLOTS; i++)
         GF_TRY(make_slot(session, &session->slots[i]));
     return GF_OK;
@@ -497,6 +594,8 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     cuda->forced = forced;
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,
+                                .bytes_per_second = gf_cuda_bandwidth(number),
+                                .flops_per_second = gf_cuda_flops(number),
                                 .state = cuda,
                                 .supports = supports,
                                 .host_alloc = host_alloc,

@@ -1,6 +1,6 @@
 /* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
- * filtered one by one with small kernels.
+ * filtered one by one with small kernels. (Layers of one channel: special_layer.cu.)
  *
  * A block owns a strip of THREADS * N samples of a row and walks down BLOCK_ROWS output rows; a
  * thread owns N neighbouring samples. Each input row is read from global memory once, one vector of
@@ -8,6 +8,8 @@
  * one of two shared-memory rows, one barrier a row. A vector is 4, 8 or 16 bytes, so that narrow
  * samples too fill the 4-byte banks of shared memory: the paper's matched width, and multiples of
  * it where registers allow, since all that a row costs beside its multiply-adds is shared by the N.
+ * (The tilings of the table force N, down to accesses of one narrow sample, so that the paper's
+ * comparison of matched and unmatched widths can be repeated.)
  * Downwards nothing is exchanged: a thread keeps, instead of the paper's K rows of pixels, the K -
  * 1 sums of the output rows that are under way, and each input row is added to all of them. A sum
  * moves on by one place with every row; the first multiply-add of a row does that for free, so the
@@ -34,6 +36,7 @@ template <int SUMS> constexpr int MOST_SAMPLES = SUMS <= 3 ? 16 : SUMS <= 7 ? 8 
 template <typename In, int K, int F>
 constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < 16 ? MOST_SAMPLES<F * K>
                                                               : 16 / sizeof(In);
+constexpr unsigned MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* The row in shared memory begins with a whole vector, at or before the first sample that a strip
  * needs: LEAD samples before it when the kernel is centred (it then is aligned in global memory
@@ -50,20 +53,28 @@ template <int C> constexpr __host__ __device__ bool is_opacity(int i)
 
 /* ---- vectors of N samples ---- */
 
-/* 1, 2 or 4 words of 32 bits that move in one access. */
-template <int words> struct Words;
-template <> struct Words<1> {
+/* What moves in one access: 1, 2 or 4 words of 32 bits, or, to show what that costs, less than
+ * one. */
+template <int bytes> struct Access;
+template <> struct Access<1> {
+    using Type = uint8_t;
+};
+template <> struct Access<2> {
+    using Type = uint16_t;
+};
+template <> struct Access<4> {
     using Type = uint32_t;
 };
-template <> struct Words<2> {
+template <> struct Access<8> {
     using Type = uint2;
 };
-template <> struct Words<4> {
+template <> struct Access<16> {
     using Type = uint4;
 };
 
-template <typename In, int N> constexpr int WORDS = N *static_cast<int>(sizeof(In)) / 4;
-template <typename In, int N> using Vector = typename Words<WORDS<In, N>>::Type;
+template <typename In, int N> using Vector = typename Access<N *static_cast<int>(sizeof(In))>::Type;
+template <typename In, int N> constexpr int A_WORD = N * sizeof(In) < 4 ? N : 4 / sizeof(In);
+template <typename In, int N> constexpr int WORDS = N / A_WORD<In, N>;
 
 __device__ void split(uint32_t v, uint32_t *word)
 {
@@ -84,10 +95,10 @@ __device__ void split(uint4 v, uint32_t *word)
     word[3] = v.w;
 }
 
-template <int words> __device__ typename Words<words>::Type join(const uint32_t (&word)[words])
+template <typename To, int words> __device__ To join(const uint32_t (&word)[words])
 {
     if constexpr (words == 1)
-        return word[0];
+        return static_cast<To>(word[0]);
     else if constexpr (words == 2)
         return make_uint2(word[0], word[1]);
     else
@@ -98,6 +109,8 @@ template <typename In> __device__ uint32_t bits(In sample)
 {
     if constexpr (sizeof(In) == sizeof(float))
         return __float_as_uint(sample);
+    else if constexpr (std::is_same_v<In, __half>)
+        return __half_as_ushort(sample);
     else
         return sample;
 }
@@ -105,12 +118,11 @@ template <typename In> __device__ uint32_t bits(In sample)
 /* N samples that `sample(i)` gives, as they lie in memory. */
 template <typename In, int N, typename Sample> __device__ Vector<In, N> pack(Sample sample)
 {
-    constexpr int A_WORD = 4 / sizeof(In);
     uint32_t word[WORDS<In, N>] = {};
 #pragma unroll
     for (int i = 0; i < N; i++)
-        word[i / A_WORD] |= bits(sample(i)) << i % A_WORD * 8 * sizeof(In) % 32;
-    return join(word);
+        word[i / A_WORD<In, N>] |= bits(sample(i)) << i % A_WORD<In, N> * 8 * sizeof(In) % 32;
+    return join<Vector<In, N>>(word);
 }
 
 /* An integer below 2^16 in the low bits of 2^23 is a float: a byte permutation and a subtraction,
@@ -120,19 +132,19 @@ __device__ float to_float(uint32_t word, unsigned selector)
     return __uint_as_float(__byte_perm(word, 0x4B000000u, selector)) - 8388608.0f;
 }
 
-/* The samples of one word. */
-template <typename In> __device__ void unpack(uint32_t word, float *x)
+/* The first `count` samples of one word. */
+template <typename In, int count> __device__ void unpack(uint32_t word, float *x)
 {
-    if constexpr (sizeof(In) == 1) {
-        x[0] = to_float(word, 0x7440);
-        x[1] = to_float(word, 0x7441);
-        x[2] = to_float(word, 0x7442);
-        x[3] = to_float(word, 0x7443);
-    } else if constexpr (sizeof(In) == 2) {
-        x[0] = to_float(word, 0x7410);
-        x[1] = to_float(word, 0x7432);
-    } else {
+    if constexpr (sizeof(In) == 4) {
         x[0] = __uint_as_float(word);
+    } else if constexpr (std::is_same_v<In, __half>) {
+        for (unsigned i = 0; i < count; i++)
+            x[i] = __half2float(__ushort_as_half(static_cast<uint16_t>(word >> 16 * i)));
+    } else {
+        constexpr unsigned selector = sizeof(In) == 1 ? 0x7440 : 0x7410;
+        constexpr unsigned next = sizeof(In) == 1 ? 0x1 : 0x22;
+        for (unsigned i = 0; i < count; i++)
+            x[i] = to_float(word, selector + i * next);
     }
 }
 
@@ -141,8 +153,8 @@ template <typename In> __device__ void unpack(uint32_t word, float *x)
 /* All but the taps: the same for every instance. */
 struct Geometry {
     GfRows in;
-    void *out;
-    size_t out_stride, y0, y1;
+    GfOutRows out;
+    size_t y0, y1;
     long long in_width, in_height;
     long long origin_y;      /* input row of the box's first row for output row 0 */
     int first_row, last_row; /* rows of the box that have taps: no others need to be there */
@@ -182,7 +194,11 @@ template <typename In> __device__ const In *strip_row(const Strip<In> &strip, in
         return nullptr;
     long long y = static_cast<long long>(strip.top) + g.origin_y + r;
     y = gf_border_index(y, g.in_height, g.border);
-    return y < 0 ? nullptr : gf_row<In>(g.in, static_cast<size_t>(y));
+    if (y < 0)
+        return nullptr;
+    return reinterpret_cast<const In *>(
+        reinterpret_cast<const unsigned char *>(gf_row<In>(g.in, static_cast<size_t>(y))) +
+        blockIdx.y * g.in.batch);
 }
 
 template <typename In> __device__ In sample_at(const Geometry &g, const In *row, int column)
@@ -246,56 +262,6 @@ __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)
 
 /* ---- from sums to samples ---- */
 
-/* The bank's two responses as one. The switch is outside the loop: all threads take one way. */
-template <int N>
-__device__ void combine(const GfFinish<float> &finish, float (&v)[N], const float (&r)[N])
-{
-    switch (finish.combine) {
-    case GF_COMBINE_L2:
-        for (int i = 0; i < N; i++)
-            v[i] = sqrtf(fmaf(v[i], v[i], r[i] * r[i]));
-        break;
-    case GF_COMBINE_L1:
-        for (int i = 0; i < N; i++)
-            v[i] = fabsf(v[i]) + fabsf(r[i]);
-        break;
-    case GF_COMBINE_MAX:
-        for (int i = 0; i < N; i++)
-            v[i] = fmaxf(v[i], r[i]);
-        break;
-    case GF_COMBINE_MIN:
-        for (int i = 0; i < N; i++)
-            v[i] = fminf(v[i], r[i]);
-        break;
-    case GF_COMBINE_SUM:
-        for (int i = 0; i < N; i++)
-            v[i] += r[i];
-        break;
-    case GF_COMBINE_UNSHARP:
-        for (int i = 0; i < N; i++)
-            v[i] = gf_unsharp(finish, v[i], r[i]);
-        break;
-    case GF_COMBINE_NONE:
-        break;
-    }
-}
-
-/* The functions of one sample; `colour(i)` is false for an opacity that they pass over. */
-template <int N, typename Colour>
-__device__ void post(const GfFinish<float> &finish, float (&v)[N], Colour colour)
-{
-    for (int p = 0; p < finish.posts; p++)
-        if (finish.op[p] == GF_POINTWISE_ABS) {
-            for (int i = 0; i < N; i++)
-                v[i] = colour(i) ? fabsf(v[i]) : v[i];
-        } else {
-            for (int i = 0; i < N; i++)
-                v[i] = colour(i) ? fmaf(finish.a[p], v[i], finish.b[p]) : v[i];
-        }
-    for (int i = 0; i < N; i++)
-        v[i] = fmaf(v[i], finish.gain, colour(i) ? finish.mid : 0.0f);
-}
-
 template <int C, int F, int N>
 __device__ void finish_samples(const Geometry &g, const float (&done)[F][N], float (&v)[N])
 {
@@ -305,12 +271,11 @@ __device__ void finish_samples(const Geometry &g, const float (&done)[F][N], flo
         float r[N];
         for (int i = 0; i < N; i++)
             r[i] = fmaf(done[1][i], g.finish.scale, g.finish.offset);
-        combine(g.finish, v, r);
-    } else if (g.finish.combine == GF_COMBINE_L2 || g.finish.combine == GF_COMBINE_L1) {
-        for (int i = 0; i < N; i++)
-            v[i] = fabsf(v[i]); /* the length, or the sum of magnitudes, of one response */
+        gf_combine_each(g.finish, v, r);
+    } else {
+        gf_combine_alone(g.finish, v);
     }
-    post(g.finish, v, [&](int i) { return TAP_SETS<C> == 1 || i % C < g.post_channels; });
+    gf_post_each(g.finish, v, [&](int i) { return TAP_SETS<C> == 1 || i % C < g.post_channels; });
     if (TAP_SETS<C> == 2 && g.keep_alpha)
         for (int i = C - 1; i < N; i += C)
             v[i] = done[0][i] * g.finish.gain;
@@ -330,7 +295,8 @@ __device__ void store_vector(void *row, int s, const float (&v)[N], Convert conv
 template <int N>
 __device__ void store_samples(const Geometry &g, size_t y, int s, const float (&v)[N])
 {
-    void *row = static_cast<unsigned char *>(g.out) + (y - g.y0) * g.out_stride;
+    void *row = static_cast<unsigned char *>(g.out.samples) + (y - g.y0) * g.out.stride +
+                blockIdx.y * g.out.batch;
     if (g.vector_out && s <= g.out_samples - N) {
         if (g.finish.out == GF_U8)
             store_vector<uint8_t>(row, s, v, [](float x) { return gf_round(x, 255); });
@@ -347,10 +313,10 @@ __device__ void store_samples(const Geometry &g, size_t y, int s, const float (&
 
 /* ---- the kernel ---- */
 
-template <typename In, int C, int K, int F>
+template <typename In, int C, int K, int F, int N>
 __global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Special<C, K, F> s)
 {
-    constexpr int N = SAMPLES<In, K, F>, W = WINDOW<C, K, N>, PER = WORDS<In, N>;
+    constexpr int W = WINDOW<C, K, N>, PER = WORDS<In, N>;
     constexpr int VECTORS = THREADS + W - 1;
     __shared__ Vector<In, N> shared[2][VECTORS];
     __shared__ int columns[N * VECTORS];
@@ -392,7 +358,7 @@ __global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Speci
             split(half[t + i], words + PER * i);
 #pragma unroll
         for (int i = 0; i < W * PER; i++)
-            unpack<In>(words[i], x + i * (N / PER));
+            unpack<In, N / PER>(words[i], x + i * (N / PER));
         add_row<C, K, F, N>(s, x + LEAD<C, K, N>, sums, done);
         if (r < K - 1)
             continue;
@@ -403,9 +369,10 @@ __global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Speci
 
 /* ---- the launcher ---- */
 
-bool aligned(const void *rows, size_t stride, size_t bytes)
+bool aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
 {
-    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0;
+    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0 &&
+           batch % bytes == 0;
 }
 
 /* n: samples of a thread */
@@ -417,7 +384,6 @@ Geometry describe(const GfLaunch *launch, int channels, int side, int lead, int 
     Geometry g = {};
     g.in = launch->in;
     g.out = launch->out;
-    g.out_stride = launch->out_stride;
     g.y0 = launch->y0;
     g.y1 = launch->y1;
     g.in_width = static_cast<long long>(step->in_width);
@@ -434,8 +400,8 @@ Geometry describe(const GfLaunch *launch, int channels, int side, int lead, int 
     g.keep_alpha = step->keep_alpha;
     size_t piece = n * gf_sample_size(step->out);
     g.vector_in = (g.shift - lead) % n == 0 &&
-                  aligned(launch->in.samples, launch->in.stride, n * gf_sample_size(step->in));
-    g.vector_out = aligned(launch->out, launch->out_stride, piece < 16 ? piece : 16);
+                  aligned(g.in.samples, g.in.stride, g.in.batch, n * gf_sample_size(step->in));
+    g.vector_out = aligned(g.out.samples, g.out.stride, g.out.batch, piece < 16 ? piece : 16);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
     g.finish = gf_finish<float>(step);
@@ -450,7 +416,8 @@ template <int C, int K, int F> void place_taps(const GfLaunch *launch, Special<C
     for (int set = 0; set < TAP_SETS<C>; set++)
         for (size_t f = 0; f < F; f++) {
             float *box = s->taps[set][f];
-            const float *taps = launch->weights_host + f * linear->height * linear->width;
+            const float *taps = static_cast<const float *>(launch->weights_host) +
+                                f * linear->height * linear->width;
             if (set == 1 && launch->step->keep_alpha) {
                 box[K * K / 2] = 1.0f;
                 continue;
@@ -461,24 +428,51 @@ template <int C, int K, int F> void place_taps(const GfLaunch *launch, Special<C
         }
 }
 
-template <typename In, int C, int K, int F>
+template <typename In, int C, int K, int F, int N>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
-    constexpr int N = SAMPLES<In, K, F>;
     Special<C, K, F> s = {describe(launch, C, K, LEAD<C, K, N>, N), {}};
     place_taps(launch, &s);
     size_t down = (launch->y1 - launch->y0 + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    special<In, C, K, F><<<static_cast<unsigned>(s.g.strips * down), THREADS, 0, stream>>>(s);
+    for (size_t left = launch->count; left > 0;) {
+        const unsigned pictures =
+            left < MOST_PICTURES ? static_cast<unsigned>(left) : MOST_PICTURES;
+        const dim3 grid(static_cast<unsigned>(s.g.strips * down), pictures);
+        special<In, C, K, F, N><<<grid, THREADS, 0, stream>>>(s);
+        s.g.in.samples =
+            static_cast<const unsigned char *>(s.g.in.samples) + pictures * s.g.in.batch;
+        s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) + pictures * s.g.out.batch;
+        left -= pictures;
+    }
     return cudaGetLastError();
 }
 
 /* From the launch to its instance, one property after the other. */
 
+/* The accesses that the table's tilings ask for: the i-th moves 2^(i - 1) samples. */
+template <typename In, int K, int I = 1>
+cudaError_t run_tiling(const GfLaunch *launch, cudaStream_t stream)
+{
+    constexpr int N = 1 << (I - 1);
+    if constexpr (N * sizeof(In) <= 16) {
+        if (launch->tiling == I)
+            return run<In, 1, K, 1, N>(launch, stream);
+        return run_tiling<In, K, I + 1>(launch, stream);
+    }
+    return cudaErrorNotSupported;
+}
+
 template <typename In, int C, int K>
 cudaError_t run_filters(const GfLaunch *launch, cudaStream_t stream)
 {
-    return launch->step->linear.filters == 1 ? run<In, C, K, 1>(launch, stream)
-                                             : run<In, C, K, 2>(launch, stream);
+    const bool one = launch->step->linear.filters == 1;
+    if (launch->tiling > 0) {
+        if constexpr (C == 1 && K > 1)
+            return one ? run_tiling<In, K>(launch, stream) : cudaErrorNotSupported;
+        return cudaErrorNotSupported;
+    }
+    return one ? run<In, C, K, 1, SAMPLES<In, K, 1>>(launch, stream)
+               : run<In, C, K, 2, SAMPLES<In, K, 2>>(launch, stream);
 }
 
 template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
@@ -493,7 +487,7 @@ template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaS
     case 7:
         return run_filters<In, C, 7>(launch, stream);
     }
-    return cudaErrorInvalidValue;
+    return cudaErrorNotSupported;
 }
 
 template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStream_t stream)
@@ -508,22 +502,18 @@ template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStre
     case 4:
         return run_side<In, 4>(launch, stream);
     }
-    return cudaErrorInvalidValue;
+    return cudaErrorNotSupported;
 }
 
 } // namespace
 
 extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream)
 {
-    switch (launch->step->in) {
-    case GF_U8:
-        return run_channels<uint8_t>(launch, stream);
-    case GF_U16:
-        return run_channels<uint16_t>(launch, stream);
-    case GF_F32:
-        return run_channels<float>(launch, stream);
-    case GF_F64:
-        break;
-    }
-    return cudaErrorInvalidValue;
+    const GfStep *step = launch->step;
+    const bool layer = gf_step_is_layer(step);
+    const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op;
+    if (layer || (alike && launch->tiling == GF_SPECIAL_AS_LAYER))
+        return gf_launch_special_layer(launch, stream);
+    return gf_with_sample<float>(
+        step->in, [&](auto sample) { return run_channels<decltype(sample)>(launch, stream); });
 }

@@ -72,7 +72,7 @@ static GfStatus accepts_channels(const GfCodec *codec, const GfFormat *format)
 
 GfStatus gf_codec_accepts(const GfCodec *codec, const GfFormat *format, size_t pictures)
 {
-    static const char *const names[] = {"8-bit", "16-bit", "float32", "float64"};
+    static const char *const names[] = {"8-bit", "16-bit", "float16", "float32", "float64"};
     if (!(codec->samples & 1u << format->sample))
         return gf_fail(
             GF_EUSAGE, "%s cannot hold %s samples; write %s", codec->name, names[format->sample],

@@ -74,7 +74,7 @@ static GfStatus set_sample(NpyReader *state, const char *descr)
     static const struct {
         char kind[3];
         GfSample sample;
-    } known[] = {{"u1", GF_U8}, {"u2", GF_U16}, {"f4", GF_F32}, {"f8", GF_F64}};
+    } known[] = {{"u1", GF_U8}, {"u2", GF_U16}, {"f2", GF_F16}, {"f4", GF_F32}, {"f8", GF_F64}};
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         GfSample sample = known[i].sample;
@@ -89,7 +89,7 @@ static GfStatus set_sample(NpyReader *state, const char *descr)
     }
     return gf_fail(GF_EINPUT,
                    "an .npy picture of dtype '%s' is not accepted; convert it to uint8, uint16, "
-                   "float32 or float64 (u1, u2, f4, f8) with array.astype()",
+                   "float16, float32 or float64 (u1, u2, f2, f4, f8) with array.astype()",
                    descr);
 }
 

@@ -1,6 +1,7 @@
 /* Writing NumPy arrays, format 1.0, C order, little-endian: H x W for one gray picture, C x H x W
- * for one of several channels, N x C x H x W for several pictures, or as the input had them. Channels become planes, so each
- * band is taken apart and every plane's share written at its own place in the file. */
+ * for one of several channels, N x C x H x W for several pictures, or as the input had them.
+ * Channels become planes, so each band is taken apart and every plane's share written at its own
+ * place in the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ static void print_shape(const GfWriter *writer, size_t axes, char *text, size_t 
 /* Magic, version, the text's length in two bytes, the text, spaces up to a multiple of 64. */
 static GfStatus write_header(GfWriter *writer, NpyWriter *state, size_t axes)
 {
-    static const char *const descr[] = {"|u1", "<u2", "<f4", "<f8"};
+    static const char *const descr[] = {
+        [GF_U8] = "|u1", [GF_U16] = "<u2", [GF_F32] = "<f4", [GF_F64] = "<f8"};
     enum { PREAMBLE = 10 };
     char shape[96], bytes[HEADER_SIZE];
     print_shape(writer, axes, shape, sizeof shape);

@@ -47,15 +47,65 @@ report test_gpu "$status"
 
 # The program: GPU and CPU agree on every filter and border, on every kind of PNG.
 "$build/tests/scene" "$log"
-mapfile -t kernels < <("$gpufilter" filters | sed -n 's/^\([a-z]*\)  .*/\1/p')
+# Those two need files.
+mapfile -t kernels < <("$gpufilter" filters |
+    sed -n '/^\(conv\|wpool\) /d; s/^\([a-z0-9]*\)  .*/\1/p')
 [ "${#kernels[@]}" -gt 0 ]
 kernels+=('gaussian:sigma=1.4,sobel' 'unsharp:sigma=2:threshold=3,sharpen:amount=0.4')
+arguments=()
 for kernel in "${kernels[@]}"; do
-    for border in replicate reflect101 reflect wrap constant:90 zero valid; do
-        check "$kernel, border $border" "$gpufilter" "$log"/scene-*.png --kernel "$kernel" \
-            --border "$border" --device cuda --compare
-    done
+    arguments+=(--kernel "$kernel")
 done
+for border in replicate reflect101 reflect wrap constant:90 zero valid; do
+    check "all filters, border $border" "$gpufilter" "$log"/scene-*.png "${arguments[@]}" \
+        --border "$border" --device cuda --compare
+done
+
+# numpy_array SHAPE COUNT: so many numbers, 1/32, 1/64 and 3/64 in turn, as an .npy file.
+numpy_array() {
+    local i bytes=('\x00\x00\x00\x3d' '\x00\x00\x80\x3c' '\x00\x00\x40\x3d')
+    printf '\x93NUMPY\x01\x00v\x00%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': ($1), }"
+    for ((i = 0; i < $2; i++)); do
+        # shellcheck disable=SC2059 # bytes are what it is for
+        printf "${bytes[i % 3]}"
+    done
+}
+
+# Each method by its name: it agrees with the CPU, or says that it is not made for that filter.
+numpy_array '3, 3, 5, 5' 225 >"$log/layer.npy"
+numpy_array '8, 3, 3, 3' 216 >"$log/maps.npy"
+numpy_array '3, 8, 3, 3' 216 >"$log/colours.npy"
+declare -A filter
+filter[sobel]=sobel
+filter[gaussian]=gaussian:sigma=2
+filter[box]=box:size=5
+filter[layer]=conv:weights=$log/layer.npy:padding=2
+filter[network]=conv:weights=$log/maps.npy:padding=same,relu,maxpool,conv:weights=$log/colours.npy
+while read -r method; do
+    taken=0
+    for name in "${!filter[@]}"; do
+        status=0
+        "$gpufilter" "$log/scene-rgb8.png" --kernel "${filter[$name]}" --algorithm "$method" \
+            --compare >"$log/output" 2>&1 || status=$?
+        if [ "$status" -ne 0 ] && grep -q ": $method: " "$log/output"; then
+            echo "# $method, $name: $(sed -n "s/.*: $method: //p" "$log/output")"
+        else
+            taken=$((taken + 1))
+            report "--algorithm $method, $name" "$status"
+        fi
+    done
+    echo "takes $taken of ${#filter[@]} filters" >"$log/output"
+    report "--algorithm $method" $((taken == 0))
+done < <("$gpufilter" algorithms | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p')
+
+# What methods load, by a profiler's counters.
+status=0
+"$(dirname "$0")/gpu/loads.sh" "$test_gpu" >"$log/output" 2>&1 || status=$?
+sed 's/^/# /' "$log/output"
+if [ "$status" -ne 77 ]; then
+    report 'loads agree with the model' "$status"
+fi
 
 # Every access, race, uninitialised read and barrier of a part of the cases of test_gpu.
 if command -v compute-sanitizer >/dev/null; then

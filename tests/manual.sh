@@ -27,7 +27,7 @@ same options \
 # The catalogue, and each filter's entry in it: from its .It to the next.
 catalogue=$(sed -n '/^\.Sh CATALOGUE/,/^\.Sh EXACTNESS/p' "$pages/gpufilter-filters.7")
 filters=$("$program" filters | grep -oE '^[a-z][a-z0-9]* {2,}' | tr -d ' ' || true)
-same filters "$filters" "$(sed -n 's/^\.It Cm \([a-z]*\)$/\1/p' <<<"$catalogue")"
+same filters "$filters" "$(sed -n 's/^\.It Cm \([a-z0-9]*\)$/\1/p' <<<"$catalogue")"
 
 # A parameter is described in its filter's entry, or where its group of filters begins.
 for filter in $filters; do

@@ -19,6 +19,19 @@ completed() {
     [ -z "$(completed gpufilter a.png b)" ]
 }
 
+@test "parameters that are files are completed by files" {
+    : >net-weights.npy
+    [ "$(completed gpufilter a.png -k conv:weights=net)" = conv:weights=net-weights.npy ]
+    [ "$(completed gpufilter a.png -k conv:stride=2:bias=net)" = conv:stride=2:bias=net-weights.npy ]
+    [ -z "$(completed gpufilter a.png -k conv : weights = net)" ] # left to the shell
+    [ -z "$(completed gpufilter a.png -k sobel:direction=net)" ]
+    if command -v fish >/dev/null; then
+        "$GPUFILTER" completion fish >script.fish
+        run env HOME="$PWD" fish --no-config -c "source script.fish; complete -C 'gpufilter a.png --kernel conv:weights=net'"
+        [[ $output == *net-weights.npy* ]]
+    fi
+}
+
 @test "every option of the help is completed" {
     local option options
     options=$("$GPUFILTER" --help | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+')

@@ -6,12 +6,14 @@
 
 The picture is 9 x 7, sample (x, y) = (37 x + 91 y + 13 x y + 5 x x) mod 256; borders are replicated (SciPy:
 nearest). Only the filter's text below is the project's; the values come from the named libraries, or from the
-formula written out with ndimage.correlate where they have no such filter.
+formula written out with ndimage.correlate where they have no such filter. Layers and pools are written out over
+NumPy's view of all windows. Arrays that texts name as files stand in the header too: the test writes them.
 """
 import cv2
 import numpy as np
 import scipy
 from scipy import ndimage as nd
+from scipy.special import expit
 
 y, x = np.mgrid[0:7, 0:9]
 picture = ((37 * x + 91 * y + 13 * x * y + 5 * x * x) % 256).astype(np.float64)
@@ -43,6 +45,62 @@ def unsharp(sigma, amount, threshold):
 def cv_sobel(dx, dy, size):
     return cv2.Sobel(picture, cv2.CV_64F, dx, dy, ksize=size, **border)
 
+
+def numbers(*shape):
+    i = np.arange(np.prod(shape))
+    return ((7 * i * i + 3 * i + 2) % 11 - 5.0).reshape(shape) / 4
+
+
+files = {
+    "kernel.npy": numbers(2, 3),
+    "one.npy": numbers(1),
+    "two.npy": numbers(2),
+    "maps.npy": numbers(2, 3, 2),
+    "layer.npy": numbers(2, 1, 3, 2),
+    "depthwise.npy": numbers(4, 1, 2, 2),
+    "mix.npy": numbers(3, 2, 2, 1),
+}
+
+
+def same(length, size, stride, lower):
+    missing = max((-(-length // stride) - 1) * stride + size - length, 0)
+    return ((missing + lower) // 2, missing - (missing + lower) // 2)
+
+
+def windows(x, size, stride=(1, 1), pad=(0, 0, 0, 0), dilation=(1, 1), **mode):
+    """channels x rows x columns x height x width"""
+    padded = np.pad(x, ((0, 0), (pad[0], pad[2]), (pad[1], pad[3])), **mode)
+    reach = [(n - 1) * d + 1 for n, d in zip(size, dilation)]
+    view = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=(1, 2))
+    return view[:, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]]
+
+
+def conv(x, name, groups=1, bias=None, **how):
+    x = x if x.ndim == 3 else x[None]
+    taps = files[name]
+    if taps.ndim == 2:  # the same for every channel
+        return np.einsum("cyxhw,hw->cyx", windows(x, taps.shape, **how), taps) + (0 if bias is None else bias)
+    taps = taps if taps.ndim == 4 else taps[:, None]
+    parts = zip(np.split(windows(x, taps.shape[2:], **how), groups), np.split(taps, groups))
+    out = np.concatenate([np.einsum("cyxhw,fchw->fyx", part, kernels) for part, kernels in parts])
+    return out if bias is None else out + bias[:, None, None]
+
+
+def pool(reduce, x, size, **how):
+    x = x if x.ndim == 3 else x[None]
+    stride = how.pop("stride", size)
+    return reduce(windows(x, size, stride=stride, constant_values=np.nan, **how), axis=(3, 4))
+
+
+def l2(x, axis):
+    return np.sqrt(np.nansum(x * x, axis=axis))
+
+
+def count_padding(x, axis):
+    return np.mean(np.nan_to_num(x), axis=axis)
+
+
+maps = conv(picture, "layer.npy", stride=(2, 1))
 
 cases = {
     "identity": picture,
@@ -83,15 +141,86 @@ cases = {
         nd.sobel(nd.gaussian_filter(picture, 1.0, **mode), 1, **mode),
         nd.sobel(nd.gaussian_filter(picture, 1.0, **mode), 0, **mode),
     ),
+    "conv:weights=kernel.npy": conv(picture, "kernel.npy"),
+    "conv:weights=kernel.npy:bias=one.npy:padding=same:border=reflect101": conv(
+        picture, "kernel.npy", bias=files["one.npy"], pad=(0, 1, 1, 1), mode="reflect"
+    ),
+    "conv:weights=layer.npy:bias=two.npy:stride=2:padding=1:border=replicate": conv(
+        picture, "layer.npy", bias=files["two.npy"], stride=(2, 2), pad=(1, 1, 1, 1), mode="edge"
+    ),
+    "conv:weights=layer.npy:padding=0x1x2x3:dilation=2x1:stride=3x2:border=wrap": conv(
+        picture, "layer.npy", pad=(0, 1, 2, 3), dilation=(2, 1), stride=(3, 2), mode="wrap"
+    ),
+    "conv:weights=maps.npy:same_lower:stride=2:border=reflect": conv(
+        picture,
+        "maps.npy",
+        pad=(*(p[0] for p in (same(7, 3, 2, 1), same(9, 2, 2, 1))), *(p[1] for p in (same(7, 3, 2, 1), same(9, 2, 2, 1)))),
+        stride=(2, 2),
+        mode="symmetric",
+    ),
+    "conv:weights=maps.npy:same:stride=2x3": conv(
+        picture,
+        "maps.npy",
+        pad=(*(p[0] for p in (same(7, 3, 2, 0), same(9, 2, 3, 0))), *(p[1] for p in (same(7, 3, 2, 0), same(9, 2, 3, 0)))),
+        stride=(2, 3),
+    ),
+    "conv:weights=layer.npy:stride=2x1,relu,conv:weights=depthwise.npy:groups=2:stride=1x2": conv(
+        np.maximum(maps, 0), "depthwise.npy", groups=2, stride=(1, 2)
+    ),
+    "conv:weights=layer.npy:stride=2x1,conv:weights=mix.npy:stride=1x2,avgpool:size=1x2": pool(
+        np.nanmean, conv(maps, "mix.npy", stride=(1, 2)), (1, 2)
+    ),
+    "maxpool": pool(np.nanmax, picture, (2, 2)),
+    "maxpool:size=3x2:stride=2:padding=1x0": pool(np.nanmax, picture, (3, 2), stride=(2, 2), pad=(1, 0, 1, 0)),
+    "maxpool:size=4:ceil=yes": pool(np.nanmax, picture, (4, 4), pad=(0, 0, 1, 3)),
+    "maxpool:size=2:dilation=3:stride=1x2": pool(np.nanmax, picture, (2, 2), dilation=(3, 3), stride=(1, 2)),
+    "avgpool:size=3:stride=2:padding=1:bias=one.npy": pool(
+        np.nanmean, picture, (3, 3), stride=(2, 2), pad=(1, 1, 1, 1)
+    )
+    + files["one.npy"],
+    "avgpool:size=3:stride=2:padding=1:count=padding": pool(
+        count_padding, picture, (3, 3), stride=(2, 2), pad=(1, 1, 1, 1)
+    ),
+    "l2pool:size=2x3:dilation=2x1:stride=1x2": pool(l2, picture, (2, 3), dilation=(2, 1), stride=(1, 2)),
+    "l2pool:padding=1:ceil=yes": pool(l2, picture, (2, 2), pad=(1, 1, 1, 1)),  # no window begins beyond the picture
+    "wpool:weights=kernel.npy": conv(picture, "kernel.npy", stride=(2, 3)),
+    "wpool:weights=kernel.npy:stride=2:padding=1:border=replicate": conv(
+        picture, "kernel.npy", stride=(2, 2), pad=(1, 1, 1, 1), mode="edge"
+    ),
+    "relu,laplacian,relu": np.maximum(nd.laplace(picture, **mode), 0),
+    "scale:factor=0.02:offset=-2,sigmoid": expit(0.02 * picture - 2),
+    "scale:factor=0.02,sigmoid:bias=-1.5": expit(0.02 * picture - 1.5),
+    "scale:factor=-0.01:offset=1,tanh": np.tanh(1 - 0.01 * picture),
+    "laplacian,abs": abs(nd.laplace(picture, **mode)),
+    "clamp:low=60.5:high=200": np.clip(picture, 60.5, 200),
+    "laplacian,clamp:low=0:high=255": np.clip(nd.laplace(picture, **mode), 0, 255),
+    "clamp:high=60": np.minimum(picture, 60),
+    "clamp:low=60": np.maximum(picture, 60),
 }
 
+
+
+def planes(values):
+    return values if values.ndim == 3 else values[None]
+
+
+most = max(planes(values).size for values in cases.values())
 print(f"/* Made by filters.py with NumPy {np.__version__}, SciPy {scipy.__version__}, OpenCV {cv2.__version__}. */")
-print("#pragma once\n\nenum { EXPECTED_WIDTH = 9, EXPECTED_HEIGHT = 7 };\n")
-print("typedef struct Expected {\n    const char *text;\n    double values[EXPECTED_WIDTH * EXPECTED_HEIGHT];\n} Expected;\n")
-print("/* clang-format off */\nstatic const Expected expected_filters[] = {")
+print("#pragma once\n\n#include <stddef.h>\n")
+print(f"enum {{ EXPECTED_WIDTH = 9, EXPECTED_HEIGHT = 7, EXPECTED_MOST = {most} }};\n")
+print("/* An array that texts name. */\ntypedef struct ExpectedFile {\n    const char *name, *shape;")
+print("    size_t count;\n    double numbers[32];\n} ExpectedFile;\n")
+print("/* Samples of a row side by side, channels of a pixel too. */\ntypedef struct Expected {\n    const char *text;")
+print("    size_t width, height, channels;\n    double values[EXPECTED_MOST];\n} Expected;\n")
+print("/* clang-format off */\nstatic const ExpectedFile expected_files[] = {")
+for name, array in files.items():
+    print(f'    {{"{name}", "{array.shape}", {array.size},')
+    print("     {" + ", ".join(f"{v:.10g}" for v in array.ravel()) + "}},")
+print("};\n\nstatic const Expected expected_filters[] = {")
 for text, values in cases.items():
-    print(f'    {{"{text}",\n     {{')
-    for row in values:
-        print("      " + " ".join(f"{v + 0.0:.10g}," for v in row))
+    channels, height, width = planes(values).shape
+    print(f'    {{"{text}", {width}, {height}, {channels},\n     {{')
+    for row in np.moveaxis(planes(values), 0, -1):
+        print("      " + " ".join(f"{v + 0.0:.10g}," for v in row.ravel()))
     print("     }},")
 print("};\n/* clang-format on */")

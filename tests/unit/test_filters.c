@@ -1,5 +1,6 @@
-/* The language of --kernel, kernel files, and every filter of the catalogue against values made
- * with SciPy and OpenCV (tests/expected/filters.py). */
+/* The language of --kernel, kernel files, arrays of weights, and every filter of the catalogue against
+ * values made with SciPy, OpenCV and NumPy (tests/expected/filters.py). */
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "filters/catalog.h"
 #include "filters/grammar.h"
 #include "filters/rank.h"
+#include "filters/weights.h"
 #include "tests/expected/filters.h"
 
 static GfFilter *parse(const char *text)
@@ -37,13 +39,32 @@ static void assert_refused(const char *text, const char *reason)
 
 /* ---- values ---- */
 
+/* Writes an array of format 1.0 to the working directory. */
+static void write_npy(const char *name, const char *descr, bool fortran, const char *shape,
+                      const void *numbers, size_t bytes)
+{
+    char text[128];
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    int length =
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr,
+                 fortran ? "True" : "False", shape);
+    assert_true(length > 0 && length < (int)sizeof text);
+    fwrite("\x93NUMPY\x01\x00", 1, 8, file);
+    fputc(length, file);
+    fputc(0, file);
+    fwrite(text, 1, (size_t)length, file);
+    fwrite(numbers, 1, bytes, file);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* The filter's response to the expected picture in f64, unrounded. */
-static void respond(GfBackend *backend, const char *text, double *values)
+static void respond(GfBackend *backend, const Expected *expected, double *values)
 {
     GfFormat format = {EXPECTED_WIDTH, EXPECTED_HEIGHT, 1, false, GF_U8};
     GfPlanOptions options = gf_plan_options_default(GF_F64);
     unsigned char samples[EXPECTED_HEIGHT * EXPECTED_WIDTH];
-    GfFilter *filter = parse(text);
+    GfFilter *filter = parse(expected->text);
     const GfFilter *bank[] = {filter};
     GfPlan *plan;
     GfSession *session;
@@ -52,10 +73,16 @@ static void respond(GfBackend *backend, const char *text, double *values)
         samples[i] = (unsigned char)(37 * x + 91 * y + 13 * x * y + 5 * x * x);
     }
     options.whole = true;
-    assert_int_equal(gf_plan_create(bank, 1, &format, &options, &plan), GF_OK);
+    if (gf_plan_create(bank, 1, &format, &options, &plan) != GF_OK)
+        fail_msg("%s: %s", expected->text, gf_message());
+    const GfFormat *made = &plan->pipelines[0].out;
+    if (made->width != expected->width || made->height != expected->height ||
+        made->channels != expected->channels)
+        fail_msg("%s: %zu x %zu x %zu samples", expected->text, made->width, made->height,
+                 made->channels);
     assert_int_equal(backend->session(backend, plan, &session), GF_OK);
     GfRing ring = {samples, EXPECTED_WIDTH, EXPECTED_HEIGHT};
-    GfBand out = {0, EXPECTED_HEIGHT, EXPECTED_WIDTH * sizeof *values, values};
+    GfBand out = {0, made->height, made->width * made->channels * sizeof *values, values};
     assert_int_equal(backend->begin(session, &ring), GF_OK);
     assert_int_equal(backend->submit(session, 0, EXPECTED_HEIGHT, &out), GF_OK);
     assert_int_equal(backend->collect(session), GF_OK);
@@ -66,11 +93,11 @@ static void respond(GfBackend *backend, const char *text, double *values)
 
 static void check_values(GfBackend *backend)
 {
-    double values[EXPECTED_WIDTH * EXPECTED_HEIGHT];
+    double values[EXPECTED_MOST];
     for (size_t i = 0; i < sizeof expected_filters / sizeof *expected_filters; i++) {
         const Expected *expected = &expected_filters[i];
-        respond(backend, expected->text, values);
-        for (size_t j = 0; j < sizeof values / sizeof *values; j++)
+        respond(backend, expected, values);
+        for (size_t j = 0; j < expected->width * expected->height * expected->channels; j++)
             if (!(fabs(values[j] - expected->values[j]) <= 1e-6))
                 fail_msg("%s: %s at %zu: %.9g instead of %.9g", backend->name, expected->text, j,
                          values[j], expected->values[j]);
@@ -94,19 +121,61 @@ static void test_values_of_cpu(void **state)
     check_values(backend);
 }
 
+/* Whether `name` is one of the filters of a chain. */
+static bool names_filter(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
+        if (strncmp(text, name, length) == 0 && (!text[length] || strchr(":,", text[length])))
+            return true;
+    return false;
+}
+
 static void test_every_filter_has_values(void **state)
 {
     (void)state;
     for (const GfNamedFilter *row = gf_catalog; row->name; row++) {
-        size_t length = strlen(row->name), found = 0;
-        for (size_t i = 0; i < sizeof expected_filters / sizeof *expected_filters; i++) {
-            const char *text = expected_filters[i].text;
-            found +=
-                strncmp(text, row->name, length) == 0 && (!text[length] || text[length] == ':');
-        }
+        size_t found = 0;
+        for (size_t i = 0; i < sizeof expected_filters / sizeof *expected_filters; i++)
+            found += names_filter(expected_filters[i].text, row->name);
         if (!found)
             fail_msg("no expected values for %s", row->name);
     }
+}
+
+/* The filter with one of its parameters set, and the file that it must have. */
+static const char *with_parameter(const GfNamedFilter *row, const GfParameter *parameter,
+                                  const char *format, double value)
+{
+    static char text[256];
+    char number[64];
+    const GfParameter *required = gf_catalog_required(row);
+    snprintf(number, sizeof number, format, value);
+    snprintf(text, sizeof text, "%s%s%s%s:%s=%s", row->name, required ? ":" : "",
+             required ? required->name : "", required ? "=kernel.npy" : "", parameter->name,
+             number);
+    return text;
+}
+
+static void check_bounds(const GfNamedFilter *row, const GfParameter *p)
+{
+    const bool sizes = p->kind == GF_SIZE || p->kind == GF_PADDING;
+    if (sizes || !gf_catalog_required(row)) { /* else a number has to fit the file */
+        gf_filter_free(parse(with_parameter(row, p, "%.17g", p->maximum)));
+        gf_filter_free(parse(with_parameter(row, p, "%.17g", p->minimum)));
+    }
+    double above = p->maximum + fabs(p->maximum) + 1, below = p->minimum - fabs(p->minimum) - 1;
+    assert_refused(with_parameter(row, p, "%.17g", above), "is outside");
+    if (!sizes) {
+        assert_refused(with_parameter(row, p, "%.17g", below), "is outside");
+        return;
+    }
+    gf_filter_free(parse(with_parameter(row, p, "3x%.17g", p->maximum)));
+    assert_refused(with_parameter(row, p, "%.17gx1", above), "is outside");
+    assert_refused(with_parameter(row, p, "%.17gx", p->maximum), "is neither");
+    assert_refused(with_parameter(row, p, "%.17gx1x1", p->maximum), "is neither");
+    assert_refused(with_parameter(row, p, "1x1x1x1x%.17g", p->maximum), "is neither");
+    assert_refused(with_parameter(row, p, "-%.17g", p->maximum), "is neither");
 }
 
 /* Every parameter takes its bounds and its standard value, and refuses what lies beyond. */
@@ -115,20 +184,14 @@ static void test_every_parameter_keeps_its_range(void **state)
     (void)state;
     for (const GfNamedFilter *row = gf_catalog; row->name; row++)
         for (const GfParameter *p = row->parameters; p->name; p++) {
-            char text[128];
-            if (p->words) {
-                snprintf(text, sizeof text, "%s:%s=neither", row->name, p->name);
-                assert_refused(text, "is one of");
-                continue;
-            }
-            snprintf(text, sizeof text, "%s:%s=%.17g", row->name, p->name, p->maximum);
-            gf_filter_free(parse(text));
-            snprintf(text, sizeof text, "%s:%s=%.17g", row->name, p->name, p->minimum);
-            gf_filter_free(parse(text));
-            snprintf(text, sizeof text, "%s:%s=%.17g", row->name, p->name, p->maximum + 1);
-            assert_refused(text, "is outside");
-            snprintf(text, sizeof text, "%s:%s=%.17g", row->name, p->name, p->minimum - 1);
-            assert_refused(text, "is outside");
+            if (p->kind == GF_WORD)
+                assert_refused(with_parameter(row, p, "neither%g", 0), "is one of");
+            else if (p->kind == GF_OPTIONAL_FILE)
+                assert_refused(with_parameter(row, p, "no/file%g.npy", 0), "No such file");
+            else if (p->kind == GF_FILE)
+                assert_refused(row->name, "=FILE is missing");
+            else
+                check_bounds(row, p);
         }
 }
 
@@ -140,6 +203,7 @@ static void test_names(void **state)
     static const char *const names[][2] = {
         {"sobel", "sobel"},
         {" gaussian:sigma=2 , sobel:x ", "gaussian-sobel"},
+        {"conv:weights=kernel.npy,relu", "conv-relu"},
         {"3x3: 1 0 0 0 1 0 0 0 1", "custom"},
         {"1x1:1,box", "custom-box"},
     };
@@ -265,6 +329,193 @@ static void test_kernel_files(void **state)
                 3, 2, 1, 0, taps);
 }
 
+/* ---- weights ---- */
+
+static void test_weights_of_every_type(void **state)
+{
+    (void)state;
+    /* Two numbers each, the values of which are known by hand. */
+    static const struct {
+        const char *descr;
+        unsigned char bytes[16];
+        size_t size;
+        double values[2];
+    } cases[] = {
+        {"|u1", {0x07, 0xff}, 2, {7, 255}},
+        {"|i1", {0x80, 0xff}, 2, {-128, -1}},
+        {"<u2", {0x01, 0x02, 0xff, 0xff}, 4, {513, 65535}},
+        {">i2", {0x80, 0x00, 0x01, 0x02}, 4, {-32768, 258}},
+        {"<i4", {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, 8, {-2, 2147483647}},
+        {">u4", {0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 3}, 8, {4294967294, 3}},
+        {"<f2", {0x00, 0x3c, 0x01, 0x80}, 4, {1, -0x1p-24}},
+        {">f2", {0xc2, 0x00, 0x7b, 0xff}, 4, {-3, 65504}},
+        {"<f4", {0, 0, 0x40, 0x40, 0, 0, 0x80, 0xbf}, 8, {3, -1}},
+        {">f4", {0x40, 0x40, 0, 0, 0, 0, 0, 1}, 8, {3, 0x1p-149}},
+        {"<f8", {0, 0, 0, 0, 0, 0, 0x04, 0xc0, 1}, 16, {-2.5, 0x1p-1074}},
+        {">f8", {0x3f, 0xd0, 0, 0, 0, 0, 0, 0, 0x40, 0x1c}, 16, {0.25, 7}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GfWeights weights;
+        write_npy("type.npy", cases[i].descr, false, "(2,)", cases[i].bytes, cases[i].size);
+        if (gf_weights_read("type.npy", &weights) != GF_OK)
+            fail_msg("%s: %s", cases[i].descr, gf_message());
+        assert_int_equal(weights.rank, 1);
+        assert_int_equal(weights.count, 2);
+        assert_memory_equal(weights.values, cases[i].values, sizeof cases[i].values);
+        gf_weights_free(&weights);
+        assert_null(weights.values);
+    }
+}
+
+static void test_weights_in_fortran_order(void **state)
+{
+    (void)state;
+    /* array[i][j][k] = 100 i + 10 j + k, 2 x 3 x 2, the first index fastest. */
+    static const unsigned char fortran[] = {0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121};
+    static const double expected[] = {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
+    GfWeights weights;
+    char text[8];
+    write_npy("fortran.npy", "|u1", true, "(2, 3, 2)", fortran, sizeof fortran);
+    assert_int_equal(gf_weights_read("fortran.npy", &weights), GF_OK);
+    assert_memory_equal(weights.values, expected, sizeof expected);
+    assert_string_equal(gf_weights_shape(&weights, text, sizeof text), "(2, 3, ");
+    gf_weights_free(&weights);
+}
+
+static void assert_weights_refused(const char *name, const char *reason)
+{
+    char text[64];
+    snprintf(text, sizeof text, "conv:weights=%s", name);
+    assert_refused(text, reason);
+    assert_non_null(strstr(gf_message(), name));
+}
+
+static void write_text(const char *name, const char *bytes, size_t size)
+{
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_weights_that_are_refused(void **state)
+{
+    (void)state;
+    static const unsigned char nan[] = {0, 0, 0, 0, 0, 0, 0xc0, 0x7f};
+    static const unsigned char infinite[] = {0, 0, 0x80, 0xff, 0, 0, 0, 0};
+    static const unsigned char huge[] = {0, 0, 0, 0, 0, 0, 0xf0, 0x7e}; /* above f32's largest */
+    static const unsigned char zeros[64] = {0};
+    static const struct {
+        const char *descr, *shape;
+        const void *numbers;
+        size_t bytes;
+        const char *reason;
+    } cases[] = {
+        {"<f4", "(2, 1)", nan, 8, "number 2 of 2 is NaN"},
+        {"<f4", "(1, 2)", infinite, 8, "number 1 of 2 is infinite"},
+        {"<f8", "(1, 1)", huge, 8, "number 1 of 1 is beyond what floats can hold"},
+        {"<f4", "(2, 2)", zeros, 15, "15 bytes of numbers, its header announces 16"},
+        {"<f4", "(2, 2)", zeros, 17, "17 bytes of numbers, its header announces 16"},
+        {"<f4", "(2,)", zeros, 8, "an array of shape (2,); kernels are"},
+        {"<f4", "(1, 1, 1, 1, 2)", zeros, 8, "an array of shape (1, 1, 1, 1, 2); kernels are"},
+        {"<f4", "()", zeros, 4, "an array of shape (); kernels are"},
+        {"<f4", "(0, 3)", zeros, 0, "is 0"},
+        {"<f4", "(1, 5000)", zeros, 64, "64 bytes of numbers, its header announces 20000"},
+        {"<f4", "(99999, 99999)", zeros, 64, "are more than the 268435456"},
+        {"<f4", "(4294967296, 4294967296)", zeros, 64, "too large"},
+        {"<i8", "(1, 1)", zeros, 8, "dtype '<i8' are not accepted"},
+        {"<c8", "(1, 1)", zeros, 8, "dtype '<c8'"},
+        {"<V2", "(1, 1)", zeros, 2, "dtype '<V2'"},
+        {"|f4", "(1, 1)", zeros, 4, "dtype '|f4'"},
+        {"|O", "(1, 1)", zeros, 8, "numpy.save()"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_npy("bad.npy", cases[i].descr, false, cases[i].shape, cases[i].numbers,
+                  cases[i].bytes);
+        if (cases[i].numbers == huge)
+            assert_refused("conv:weights=bad.npy", cases[i].reason);
+        else
+            assert_weights_refused("bad.npy", cases[i].reason);
+    }
+    write_text("bad.npy", "", 0);
+    assert_weights_refused("bad.npy", "not an .npy file");
+    write_text("bad.npy", "\x93NUMPY\x01\x00", 8);
+    assert_weights_refused("bad.npy", "ends in its first bytes");
+    write_text("bad.npy", "\x93NUMPY\x01\x00\x20\x00{'descr'", 18);
+    assert_weights_refused("bad.npy", "ends early");
+    write_text("bad.npz", "PK\x03\x04", 4);
+    assert_weights_refused("bad.npz", "an archive or a pickle");
+    write_text("bad.pkl", "\x80\x04\x95", 3);
+    assert_weights_refused("bad.pkl", "never opened");
+    assert_weights_refused("net.safetensors", "only .npy");
+    assert_weights_refused("missing.npy", "No such file");
+    assert_weights_refused("/dev/zero", "neither a file nor a pipe");
+}
+
+static void test_weights_and_what_goes_with_them(void **state)
+{
+    (void)state;
+    assert_refused("conv:weights=layer.npy:bias=one.npy", "bias one.npy: 1 numbers for 2 maps");
+    assert_refused("conv:weights=kernel.npy:bias=two.npy", "2 numbers for 1 maps");
+    assert_refused("conv:weights=layer.npy:bias=kernel.npy", "a bias is a row of numbers");
+    assert_refused("conv:weights=layer.npy:groups=3", "cannot be cut into 3 groups");
+    assert_refused("conv:weights=kernel.npy:groups=2", "serves every channel");
+    assert_refused("conv:weights=", "names no file");
+    assert_refused("conv", "weights=FILE is missing");
+    assert_refused("conv:weights=layer.npy:weights=layer.npy", "given twice");
+    assert_refused("wpool:weights=layer.npy", "has one window");
+    assert_refused("wpool:weights=missing.txt", "No such file");
+    assert_refused("avgpool:padding", "not of the form");
+    assert_refused("clamp:low=2:high=1", "low=2 is above high=1");
+    assert_refused("avgpool:count=all", "inside padding");
+    assert_refused("./kernel.npy", "conv:weights=");
+}
+
+static void assert_sampling(const GfSampling *sampling, const size_t *wanted)
+{
+    const size_t found[] = {sampling->stride_x,   sampling->stride_y, sampling->dilation_x,
+                            sampling->dilation_y, sampling->top,      sampling->left,
+                            sampling->bottom,     sampling->right};
+    assert_int_equal(sampling->fit, GF_FIT_PAD);
+    assert_memory_equal(found, wanted, sizeof found);
+}
+
+static void test_sampling(void **state)
+{
+    (void)state;
+    GfFilter *filter = parse("conv:weights=layer.npy:stride=2x3:padding=4x5:dilation=6x7:wrap,"
+                             "maxpool:size=8x9:padding=1x2x3x4:yes,conv:weights=kernel.npy:"
+                             "bias=one.npy:same_lower");
+    const GfLinear *layer = &filter->stages[0].linear, *bank = &filter->stages[2].linear;
+    const GfPool *pool = &filter->stages[1].pool;
+    assert_sampling(&layer->sampling, (const size_t[]){3, 2, 7, 6, 4, 5, 4, 5});
+    assert_sampling(&pool->sampling, (const size_t[]){9, 8, 1, 1, 1, 2, 3, 4});
+    assert_int_equal(layer->sampling.border, GF_BORDER_WRAP);
+    assert_true(layer->filters == 2 && layer->depth == 1 && layer->groups == 1);
+    assert_true(layer->width == 2 && layer->height == 3 && !layer->bias);
+    assert_true(pool->width == 9 && pool->height == 8 && pool->ceil && !pool->count_padding);
+    assert_true(bank->depth == 0 && bank->offset == -0.75 && !bank->bias);
+    assert_int_equal(bank->sampling.fit, GF_FIT_SAME_LOWER);
+    assert_string_equal(filter->name, "conv-maxpool-conv");
+    gf_filter_free(filter);
+}
+
+/* A backslash takes a comma or colon into a path. */
+static void test_paths_with_separators(void **state)
+{
+    (void)state;
+    static const double taps[] = {1, 2};
+    write_npy("a,b:c\\d.npy", "<f8", false, "(1, 2)", taps, sizeof taps);
+    GfFilter *filter = parse("conv:weights=a\\,b\\:c\\\\d.npy:padding=1,relu");
+    assert_int_equal(filter->count, 2);
+    assert_memory_equal(filter->stages[0].linear.weights, taps, sizeof taps);
+    gf_filter_free(filter);
+    write_text("a,b:c.txt", "1 2\n", 4);
+    filter = parse("./a\\,b:c.txt");
+    assert_memory_equal(filter->stages[0].linear.weights, taps, sizeof taps);
+    gf_filter_free(filter);
+}
+
 /* ---- rank ---- */
 
 static void test_rank(void **state)
@@ -284,6 +535,32 @@ static void test_rank(void **state)
     assert_true(column[0] * row[0] == 0.0);
 }
 
+/* The tests run in a folder of their own, with the arrays that texts name. */
+static char folder[] = "/tmp/gpufilter-filters-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof expected_files / sizeof *expected_files; i++) {
+        const ExpectedFile *file = &expected_files[i];
+        write_npy(file->name, "<f8", false, file->shape, file->numbers,
+                  file->count * sizeof *file->numbers);
+    }
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    struct dirent *entry;
+    DIR *directory = opendir(".");
+    while (directory && (entry = readdir(directory)) != NULL)
+        unlink(entry->d_name);
+    return directory && closedir(directory) == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,7 +572,13 @@ int main(void)
         cmocka_unit_test(test_inline_kernel),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_kernel_files),
+        cmocka_unit_test(test_weights_of_every_type),
+        cmocka_unit_test(test_weights_in_fortran_order),
+        cmocka_unit_test(test_weights_that_are_refused),
+        cmocka_unit_test(test_weights_and_what_goes_with_them),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_paths_with_separators),
         cmocka_unit_test(test_rank),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

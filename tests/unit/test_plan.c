@@ -271,13 +271,354 @@ static void test_precision(void **state)
     }
 }
 
+/* ---- layers and pools ---- */
+
+static GfPlan *plan_for_filter(GfFormat format, GfPlanOptions options)
+{
+    GfPlan *plan;
+    const GfFilter *bank[] = {filter};
+    if (gf_plan_create(bank, 1, &format, &options, &plan) != GF_OK)
+        fail_msg("%s", gf_message());
+    return plan;
+}
+
+static void expect_failure(GfFormat format, GfPlanOptions options, const char *why)
+{
+    GfPlan *plan;
+    const GfFilter *bank[] = {filter};
+    assert_int_equal(gf_plan_create(bank, 1, &format, &options, &plan), GF_EFILTER);
+    if (!strstr(gf_message(), why))
+        fail_msg("\"%s\" does not say \"%s\"", gf_message(), why);
+    gf_filter_free(filter);
+}
+
+static void new_filter(void)
+{
+    assert_int_equal(gf_allocate_zero(1, sizeof *filter, &filter), GF_OK);
+}
+
+/* Appends a layer with weights of 1. */
+static GfLinear *add_layer(size_t filters, size_t depth, size_t groups, size_t width, size_t height)
+{
+    GfLinear *linear;
+    assert_int_equal(gf_filter_add_layer(filter, filters, depth, groups, width, height, &linear),
+                     GF_OK);
+    for (size_t i = 0; i < filters * depth * width * height; i++)
+        linear->weights[i] = 1.0;
+    return linear;
+}
+
+static GfPool *add_pool(GfPoolOp op, size_t width, size_t height)
+{
+    GfPool *pool;
+    assert_int_equal(gf_filter_add_pool(filter, op, width, height, &pool), GF_OK);
+    return pool;
+}
+
+static const GfFormat rgb = {640, 480, 3, false, GF_U8};
+
+/* Functions ride on the layer or pool before them; what passes between layers lies in planes. */
+static void test_network(void **state)
+{
+    (void)state;
+    new_filter();
+    GfLinear *first = add_layer(6, 3, 1, 5, 5);
+    gf_filter_add_pointwise(filter, (GfPointwise){.op = GF_POINTWISE_RELU});
+    add_pool(GF_POOL_MAX, 2, 2);
+    add_layer(15, 2, 3, 3, 3);
+    assert_int_equal(gf_allocate(6, sizeof *first->bias, &first->bias), GF_OK);
+    for (size_t i = 0; i < 6; i++)
+        first->bias[i] = (double)i;
+    gf_filter_add_pointwise(filter, (GfPointwise){.op = GF_POINTWISE_TANH});
+    GfPlan *plan = plan_for_filter(rgb, gf_plan_options_default(GF_U8));
+    const GfPipeline *pipeline = &plan->pipelines[0];
+    const GfStep *steps = pipeline->steps;
+    assert_int_equal(pipeline->count, 3);
+    assert_int_equal(steps[0].posts, 1);
+    assert_ptr_equal(steps[0].bias, first->bias);
+    assert_int_equal(steps[1].kind, GF_STEP_POOL);
+    assert_int_equal(steps[2].posts, 1);
+    static const size_t sizes[][3] = {{636, 476, 6}, {318, 238, 6}, {316, 236, 15}};
+    static const GfLayout layouts[] = {GF_INTERLEAVED, GF_PLANAR, GF_PLANAR, GF_INTERLEAVED};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(steps[i].out_width, sizes[i][0]);
+        assert_int_equal(steps[i].out_height, sizes[i][1]);
+        assert_int_equal(steps[i].out_channels, sizes[i][2]);
+        assert_int_equal(steps[i].post_channels, sizes[i][2]);
+        assert_int_equal(steps[i].in_layout, layouts[i]);
+        assert_int_equal(steps[i].out_layout, layouts[i + 1]);
+        assert_false(steps[i].keep_alpha);
+    }
+    assert_int_equal(pipeline->out.channels, 15);
+    assert_false(pipeline->out.has_alpha);
+    assert_true(pipeline->multiply_adds ==
+                636.0 * 476 * 6 * 75 + 318.0 * 238 * 6 * 4 + 316.0 * 236 * 15 * 18);
+    assert_true(pipeline->bytes == 640.0 * 480 * 3 + 316.0 * 236 * 15);
+    drop(plan);
+}
+
+/* Opacity goes through a layer as any channel does. */
+static void test_layer_alpha(void **state)
+{
+    (void)state;
+    new_filter();
+    add_layer(4, 1, 4, 3, 3);
+    GfPlan *plan = plan_for_filter(rgba, gf_plan_options_default(GF_U8));
+    assert_int_equal(plan->pipelines[0].count, 1);
+    assert_int_equal(plan->pipelines[0].alpha, GF_ALPHA_FILTER);
+    assert_int_equal(plan->pipelines[0].steps[0].post_channels, 4);
+    assert_false(plan->pipelines[0].out.has_alpha);
+    drop(plan);
+}
+
+static void assert_axis(size_t in, size_t taps, size_t stride, size_t dilation, GfFit fit,
+                        size_t out, ptrdiff_t origin)
+{
+    GfFormat format = {in, 50, 1, false, GF_U8};
+    new_filter();
+    GfLinear *linear = add_layer(1, 1, 1, taps, 1);
+    linear->sampling.stride_x = stride;
+    linear->sampling.dilation_x = dilation;
+    linear->sampling.fit = fit;
+    linear->sampling.left = 2;
+    linear->sampling.right = 1;
+    GfPlan *plan = plan_for_filter(format, gf_plan_options_default(GF_U8));
+    const GfStep *step = &plan->pipelines[0].steps[0];
+    assert_int_equal(step->out_width, out);
+    assert_int_equal(step->origin_x, origin);
+    assert_int_equal(step->out_height, 50);
+    assert_int_equal(step->origin_y, 0);
+    drop(plan);
+}
+
+/* How windows lie: out = (in + before + after - (taps - 1) dilation - 1) / stride + 1. */
+static void test_fits(void **state)
+{
+    (void)state;
+    assert_axis(10, 3, 1, 1, GF_FIT_PAD, 11, -2);
+    assert_axis(10, 3, 2, 1, GF_FIT_PAD, 6, -2);
+    assert_axis(10, 3, 3, 2, GF_FIT_PAD, 3, -2);
+    assert_axis(1, 4, 1, 1, GF_FIT_PAD, 1, -2);
+    assert_axis(10, 3, 1, 1, GF_FIT_BORDER, 10, -1);
+    assert_axis(10, 3, 3, 1, GF_FIT_BORDER, 4, -1);
+    assert_axis(10, 4, 3, 2, GF_FIT_BORDER, 4, -4);
+    /* An even kernel misses an odd number of pixels; one more goes after, or before. */
+    assert_axis(10, 4, 1, 1, GF_FIT_SAME_UPPER, 10, -1);
+    assert_axis(10, 4, 1, 1, GF_FIT_SAME_LOWER, 10, -2);
+    assert_axis(10, 3, 2, 1, GF_FIT_SAME_UPPER, 5, 0);
+    assert_axis(10, 3, 2, 1, GF_FIT_SAME_LOWER, 5, -1);
+    assert_axis(10, 3, 2, 3, GF_FIT_SAME_UPPER, 5, -2);
+    assert_axis(9, 2, 3, 1, GF_FIT_SAME_UPPER, 3, 0); /* nothing is missing */
+}
+
+static void assert_pool(size_t in, size_t size, size_t stride, size_t before, size_t after,
+                        bool ceil, size_t out)
+{
+    GfFormat format = {in, in, 1, false, GF_U8};
+    new_filter();
+    GfPool *pool = add_pool(GF_POOL_AVERAGE, size, size);
+    pool->sampling.stride_x = pool->sampling.stride_y = stride;
+    pool->sampling.left = pool->sampling.top = before;
+    pool->sampling.right = pool->sampling.bottom = after;
+    pool->ceil = ceil;
+    pool->count_padding = ceil;
+    GfPlan *plan = plan_for_filter(format, gf_plan_options_default(GF_U8));
+    const GfStep *step = &plan->pipelines[0].steps[0];
+    assert_int_equal(step->out_width, out);
+    assert_int_equal(step->out_height, out);
+    assert_int_equal(step->origin_x, -(ptrdiff_t)before);
+    assert_int_equal(step->count_x0, ceil ? -(ptrdiff_t)before : 0);
+    assert_int_equal(step->count_y1, (ptrdiff_t)(in + (ceil ? after : 0)));
+    assert_int_equal(step->border, GF_BORDER_CONSTANT);
+    drop(plan);
+}
+
+/* A last window that begins on the picture or its padding may end beyond. */
+static void test_pools(void **state)
+{
+    (void)state;
+    assert_pool(28, 2, 2, 0, 0, false, 14);
+    assert_pool(7, 2, 2, 0, 0, false, 3);
+    assert_pool(7, 2, 2, 0, 0, true, 4);
+    assert_pool(6, 2, 2, 0, 0, true, 3);
+    assert_pool(5, 3, 2, 1, 1, false, 3);
+    assert_pool(6, 3, 2, 1, 1, true, 4);
+    assert_pool(4, 2, 3, 1, 1, true, 2);
+    assert_pool(3, 1, 3, 0, 1, true, 1); /* a second one would begin on the padding behind */
+}
+
+static void test_misfits(void **state)
+{
+    (void)state;
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    new_filter();
+    add_layer(2, 4, 1, 3, 3);
+    expect_failure(rgb, options, "a layer that takes 4 channels is given 3");
+    new_filter();
+    add_layer(4, 1, 2, 3, 3);
+    expect_failure(rgb, options, "a layer that takes 2 channels (all groups together) is given 3");
+    new_filter();
+    add_layer(1, 3, 1, 3, 481);
+    expect_failure(rgb, options, "a window of 481 rows");
+    new_filter();
+    add_layer(1, 3, 1, 3, 3)->sampling.stride_y = 0;
+    expect_failure(rgb, options, "a stride or dilation of 0");
+    new_filter();
+    GfPool *pool = add_pool(GF_POOL_MAX, 2, 2);
+    assert_int_equal(gf_allocate_zero(2, sizeof *pool->bias, &pool->bias), GF_OK);
+    pool->bias_count = 2;
+    expect_failure(rgb, options, "a bias of 2 numbers for a pool of 3 channels");
+    new_filter();
+    add_layer(2, 3, 1, 1, 1);
+    gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L2});
+    expect_failure(rgb, options, "no bank to combine");
+}
+
+static uint32_t seed = 1;
+
+static size_t below(size_t limit)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % limit;
+}
+
+/* A layer or pool that lies anyhow. */
+static void add_random_stage(size_t channels)
+{
+    size_t taps = 1 + below(7);
+    bool pool = below(3) == 0;
+    GfSampling *sampling = pool ? &add_pool(GF_POOL_MAX, 2, taps)->sampling
+                                : &add_layer(channels, 1, channels, 1, taps)->sampling;
+    sampling->stride_y = 1 + below(4);
+    sampling->dilation_y = 1 + below(3);
+    sampling->fit = pool ? GF_FIT_PAD : (GfFit)below(4);
+    sampling->top = below(8);
+    sampling->bottom = below(8);
+    sampling->border = (GfBorder)below(GF_BORDER_VALID);
+}
+
+/* Every row that a tap meets is among those that are named, and none more where there are no
+ * rules to map rows by. */
+static void assert_rows_enough(const GfStep *step, size_t y0, size_t y1)
+{
+    size_t begin, end;
+    long long lowest = (long long)step->in_height, highest = -1;
+    gf_step_rows(step, y0, y1, &begin, &end);
+    assert_true(begin < end && end <= step->in_height);
+    for (size_t y = y0; y < y1; y++)
+        for (size_t k = 0; k < step->taps_y; k++) {
+            long long row = (long long)(y * step->stride_y + k * step->dilation_y) + step->origin_y;
+            row = gf_border_index(row, (long long)step->in_height, step->border);
+            lowest = row >= 0 && row < lowest ? row : lowest;
+            highest = row > highest ? row : highest;
+        }
+    if (highest < 0) /* nothing but padding */
+        return;
+    assert_true((long long)begin <= lowest && highest < (long long)end);
+    if (step->border == GF_BORDER_CONSTANT && step->dilation_y == 1 && y1 == y0 + 1)
+        assert_true((long long)begin == lowest && highest + 1 == (long long)end);
+    size_t most = gf_step_most_rows(step, y1 - y0);
+    assert_true(end - begin <= most || step->border == GF_BORDER_WRAP);
+    /* Padding of zeros is not held. */
+    if (step->border == GF_BORDER_CONSTANT)
+        assert_true(most <=
+                    (y1 - y0 - 1) * step->stride_y + (step->taps_y - 1) * step->dilation_y + 1);
+}
+
+/* The ring holds what the rows that are still to be made need, and no submit makes more than the
+ * plan says. */
+static void assert_bands_enough(const GfPlan *plan)
+{
+    const GfPipeline *pipeline = &plan->pipelines[0];
+    size_t height = plan->in.height, made = 0;
+    for (size_t y = 0; y < height; y += plan->band_rows) {
+        size_t begin, end, rows = gf_min(y + plan->band_rows, height);
+        size_t ready = gf_pipeline_ready(pipeline, rows);
+        assert_true(ready >= made && ready - made <= pipeline->most_rows);
+        gf_pipeline_rows(pipeline, made, pipeline->out.height, &begin, &end);
+        if (made < pipeline->out.height)
+            assert_true(rows <= begin || rows - begin <= plan->ring_rows);
+        made = ready;
+    }
+    assert_int_equal(made, pipeline->out.height);
+}
+
+/* Rows, bands and rings of chains of such stages. */
+static void test_random_rows(void **state)
+{
+    (void)state;
+    for (size_t turn = 0; turn < 600; turn++) {
+        GfFormat format = {8, 20 + below(300), 2, false, GF_U8};
+        GfPlanOptions options = gf_plan_options_default(GF_U8);
+        const GfFilter *bank[1];
+        GfPlan *plan;
+        options.band_bytes = 1 + below(600);
+        options.border = (GfBorder)below(GF_BORDER_VALID);
+        new_filter();
+        for (size_t i = 0; i <= turn % 4; i++)
+            add_random_stage(2);
+        bank[0] = filter;
+        if (gf_plan_create(bank, 1, &format, &options, &plan) != GF_OK) {
+            gf_filter_free(filter); /* too small a picture */
+            continue;
+        }
+        const GfPipeline *pipeline = &plan->pipelines[0];
+        for (size_t i = 0; i < pipeline->count; i++)
+            for (size_t j = 0; j < 20; j++) {
+                size_t y0 = below(pipeline->steps[i].out_height);
+                size_t rows = 1 + below(pipeline->steps[i].out_height - y0);
+                assert_rows_enough(&pipeline->steps[i], y0, y0 + rows);
+            }
+        if (plan->streams)
+            assert_bands_enough(plan);
+        drop(plan);
+    }
+}
+
+/* Sums over many channels leave f32 when they are too long for it. */
+static void test_layer_precision(void **state)
+{
+    (void)state;
+    GfPlanOptions options = gf_plan_options_default(GF_F32);
+    GfFormat format = {32, 32, 16, false, GF_F32};
+    new_filter();
+    add_layer(8, 16, 1, 3, 3);
+    GfPlan *plan = plan_for_filter(format, options);
+    assert_false(plan->pipelines[0].wide);
+    drop(plan);
+    new_filter();
+    add_layer(8, 16, 1, 3, 3);
+    format.sample = GF_F64;
+    plan = plan_for_filter(format, options);
+    assert_true(plan->pipelines[0].wide);
+    drop(plan);
+    format.sample = GF_F16;
+    new_filter();
+    add_layer(8, 16, 1, 3, 3);
+    plan = plan_for_filter(format, options);
+    assert_int_equal(plan->pipelines[0].steps[0].in, GF_F16);
+    assert_int_equal(plan->pipelines[0].out.sample, GF_F32);
+    drop(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fusing),    cmocka_unit_test(test_range_and_alpha),
-        cmocka_unit_test(test_geometry),  cmocka_unit_test(test_halo),
-        cmocka_unit_test(test_most_rows), cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_fusing),
+        cmocka_unit_test(test_range_and_alpha),
+        cmocka_unit_test(test_geometry),
+        cmocka_unit_test(test_halo),
+        cmocka_unit_test(test_most_rows),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_network),
+        cmocka_unit_test(test_layer_alpha),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_misfits),
+        cmocka_unit_test(test_random_rows),
+        cmocka_unit_test(test_layer_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

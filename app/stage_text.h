@@ -1,0 +1,7 @@
+/* What a filter computes, in words and numbers. */
+#pragma once
+
+#include "filters/stage.h"
+
+/* Prints a stage on standard output, after an empty line. */
+void gf_stage_print(const GfStage *stage);

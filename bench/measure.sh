@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# measure.sh OUT_DIR [BUILD_DIR [SECONDS]]: all measurements of a card in one call: the suites that need
+# it, each within SECONDS (default 75); the search for tiles, each within a third of that; and, where
+# ncu is installed, the durations that it counts beside the bench's. OUT_DIR gets suites.json and .md,
+# search-METHOD.json and .md, and ncu.csv. Status: 1 when a result was wrong or a part failed.
+set -euo pipefail
+
+out=${1:?a folder for the results}
+build=${2:-build/release}
+seconds=${3:-75}
+bench=$build/bench/gpufilter-bench
+status=0
+mkdir -p "$out"
+
+# part NAME COMMAND...: goes on when a part fails.
+part() {
+    echo "#### $1"
+    shift
+    "$@" || status=1
+}
+
+part 'suites' "$bench" --suite special,u8,general,sources --seconds "$seconds" \
+    --json "$out/suites.json" --table "$out/suites.md"
+for method in special general tiled shared; do
+    part "tiles of $method" "$bench" --search "$method" --peer none --seconds $((seconds / 3)) \
+        --json "$out/search-$method.json" --table "$out/search-$method.md"
+done
+
+# The same launches, timed by the card's own counters.
+if command -v ncu >/dev/null; then
+    part 'durations by ncu' ncu --csv --metrics gpu__time_duration.sum --clock-control none \
+        --kernel-name regex:special --launch-count 40 --log-file "$out/ncu.csv" \
+        "$bench" --suite u8 --algorithm special --peer none --quick --json "$out/ncu.json"
+fi
+exit "$status"

@@ -1,0 +1,147 @@
+#include "bench/methods.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/algorithms.h"
+
+/* A method on all passes of a case. */
+typedef struct Method {
+    const GfAlgorithm *algorithm;
+    const Case *made;
+    Field *field; /* for what passes hand on */
+    size_t tiling;
+    void *states[CASE_PASSES];
+} Method;
+
+static GfStatus run(void *state, const void *in, void *out, cudaStream_t stream)
+{
+    Method *method = state;
+    const Case *made = method->made;
+    for (size_t i = 0; i < made->count; i++) {
+        bool filters = made->passes[i].step.kind == GF_STEP_FILTER;
+        const void *from = i == 0 ? in : method->field->between[(i - 1) % 2].memory;
+        void *to = i + 1 == made->count ? out : method->field->between[i % 2].memory;
+        GfLaunch launch = case_launch(made, i, from, to);
+        launch.state = method->states[i];
+        launch.tiling = filters ? method->tiling : 0;
+        cudaError_t error =
+            filters ? method->algorithm->launch(&launch, stream) : gf_launch_pool(&launch, stream);
+        GF_TRY(cuda_status(error, filters ? method->algorithm->name : "pool"));
+    }
+    return GF_OK;
+}
+
+static void close_method(void *state)
+{
+    Method *method = state;
+    for (size_t i = 0; method && i < CASE_PASSES; i++)
+        if (method->states[i])
+            method->algorithm->close(method->states[i]);
+    free(method);
+}
+
+/* What the model of PMPP, 7.4, says about a tile of one channel of f32: operations for a byte that
+ * is read from global memory, halo and all. `tiled` names its input tiles, `shared` its output
+ * tiles. */
+static void note_model(const Case *made, const char *algorithm, const char *tile, char *note)
+{
+    const GfStep *step = &made->passes[0].step;
+    size_t columns, rows, halo = step->linear.width - 1;
+    bool inner = strcmp(algorithm, "shared") == 0;
+    if (made->spec->layer || step->channels > 1 || step->in != GF_F32 ||
+        (!inner && strcmp(algorithm, "tiled") != 0) ||
+        sscanf(tile, "%zux%zu", &columns, &rows) != 2)
+        return;
+    if (!inner && (columns <= halo || rows <= halo))
+        return;
+    double in = inner ? (double)((columns + halo) * (rows + halo)) : (double)(columns * rows);
+    double out = inner ? (double)(columns * rows) : (double)((columns - halo) * (rows - halo));
+    double taps = (double)gf_linear_taps(&step->linear);
+    snprintf(note, NOTE_SIZE, "the model: %.2f OP/B", out * taps * 2.0 / (in * sizeof(float)));
+}
+
+/* On failure the contestant's state is still to be freed. */
+static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *algorithm,
+                            size_t tiling, Contestant *contestant)
+{
+    Method *method;
+    GF_TRY(gf_allocate_zero(1, sizeof *method, &method));
+    *method = (Method){algorithm, made, field, tiling, {NULL}};
+    contestant->state = method;
+    contestant->run = run;
+    contestant->close = close_method;
+    for (size_t i = 0; i < made->count; i++) {
+        const GfStep *step = &made->passes[i].step;
+        if (step->kind != GF_STEP_FILTER)
+            continue;
+        GF_TRY(algorithm->supports(step, false));
+        if (algorithm->open)
+            GF_TRY(algorithm->open(step, false, &method->states[i]));
+    }
+    return GF_OK;
+}
+
+static GfStatus enter(Field *field, const Case *made, const GfAlgorithm *algorithm, size_t tiling)
+{
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%s%s%s", algorithm->name, tiling ? "/" : "",
+             tiling ? algorithm->tilings[tiling - 1] : "");
+    Contestant *contestant = field_add(field, SIDE_OURS, name);
+    if (!contestant)
+        return GF_OK;
+    if (open_method(field, made, algorithm, tiling, contestant) == GF_OK) {
+        contestant->score.ran = true;
+        if (tiling)
+            note_model(made, algorithm->name, algorithm->tilings[tiling - 1],
+                       contestant->score.note);
+        return GF_OK;
+    }
+    contestant_drop(contestant);
+    return GF_OK;
+}
+
+/* Does the case's list ask for NAME/TILING, itself or by an asterisk? */
+static bool tiling_asked(const char *list, const char *name, const char *tiling)
+{
+    char full[NAME_SIZE];
+    snprintf(full, sizeof full, "%s/*", name);
+    if (name_listed(list, full))
+        return true;
+    snprintf(full, sizeof full, "%s/%s", name, tiling);
+    return name_listed(list, full);
+}
+
+static bool method_asked(const char *list, const char *name)
+{
+    return !list || name_listed(list, name) || tiling_asked(list, name, "");
+}
+
+GfStatus methods_enter(Field *field, const Case *made, const char *only, const char *without,
+                       bool every)
+{
+    const char *list = made->spec->methods;
+    for (const GfAlgorithm *row = gf_algorithms; row->name; row++) {
+        if ((only && !name_listed(only, row->name)) || name_listed(without, row->name))
+            continue;
+        if (every || method_asked(list, row->name))
+            GF_TRY(enter(field, made, row, 0));
+        for (size_t i = 0; row->tilings && row->tilings[i]; i++)
+            if (every || tiling_asked(list, row->name, row->tilings[i]))
+                GF_TRY(enter(field, made, row, i + 1));
+    }
+    return GF_OK;
+}
+
+GfStatus methods_direct(Field *field, const Case *made, Contestant *direct)
+{
+    const GfAlgorithm *row = gf_algorithm_find("direct");
+    *direct = (Contestant){0};
+    GfStatus status = open_method(field, made, row, 0, direct);
+    if (status != GF_OK) {
+        close_method(direct->state);
+        direct->state = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,190 @@
+#include "bench/suites.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- special: one input channel, the grid of Chen et al., DAC 2017, on today's sizes ---- */
+
+static GfStatus special_cases(Specs *specs)
+{
+    static const size_t sizes[] = {1024, 2048, 4096}, kernels[] = {1, 3, 5, 7};
+    static const size_t filters[] = {1, 4, 8, 16, 32};
+    for (size_t n = 0; n < COUNT(sizes); n++)
+        for (size_t k = 0; k < COUNT(kernels); k++)
+            for (size_t f = 0; f < COUNT(filters); f++)
+                GF_TRY(specs_add(specs, (Spec){.in = GF_F32,
+                                               .out = GF_F32,
+                                               .layer = true,
+                                               .batch = 1,
+                                               .channels = 1,
+                                               .width = sizes[n],
+                                               .height = sizes[n],
+                                               .kernel = kernels[k],
+                                               .filters = filters[f],
+                                               .padding = kernels[k] / 2}));
+    return GF_OK;
+}
+
+/* ---- u8: pictures of all sample types ---- */
+
+enum { PICTURE = 8192 };
+
+static Spec picture(GfSample sample, size_t channels, size_t kernel, Taps taps)
+{
+    return (Spec){.in = sample,
+                  .out = sample == GF_F16 ? GF_F32 : sample,
+                  .taps = taps,
+                  .batch = 1,
+                  .channels = channels,
+                  .width = PICTURE,
+                  .height = PICTURE,
+                  .kernel = kernel,
+                  .filters = 1};
+}
+
+static GfStatus u8_cases(Specs *specs)
+{
+    static const size_t kernels[] = {3, 5, 7, 9, 15};
+    static const struct {
+        GfSample sample;
+        size_t channels;
+    } kinds[] = {{GF_U8, 1}, {GF_U8, 3}, {GF_U16, 1}, {GF_F32, 1}};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        for (size_t k = 0; k < COUNT(kernels); k++)
+            GF_TRY(specs_add(specs,
+                             picture(kinds[i].sample, kinds[i].channels, kernels[k], TAPS_RANDOM)));
+        for (size_t k = 0; k < COUNT(kernels); k++)
+            GF_TRY(specs_add(specs,
+                             picture(kinds[i].sample, kinds[i].channels, kernels[k], TAPS_GAUSS)));
+    }
+    GF_TRY(specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL)));
+    GF_TRY(specs_add(specs, picture(GF_U8, 3, 3, TAPS_SOBEL)));
+    return specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL_Y));
+}
+
+/* ---- general: many channels, the same paper's other grid ---- */
+
+static Spec general(size_t size, size_t kernel, size_t channels, size_t filters)
+{
+    return (Spec){.in = GF_F32,
+                  .out = GF_F32,
+                  .layer = true,
+                  .batch = 1,
+                  .channels = channels,
+                  .width = size,
+                  .height = size,
+                  .kernel = kernel,
+                  .filters = filters,
+                  .padding = kernel / 2};
+}
+
+static GfStatus general_cases(Specs *specs)
+{
+    static const size_t sizes[] = {32, 64, 128, 224}, kernels[] = {3, 5, 7};
+    static const size_t channels[] = {16, 64, 128, 256}, filters[] = {64, 128};
+    for (size_t n = 0; n < COUNT(sizes); n++)
+        for (size_t k = 0; k < COUNT(kernels); k++)
+            for (size_t c = 0; c < COUNT(channels); c++)
+                for (size_t f = 0; f < COUNT(filters); f++)
+                    GF_TRY(
+                        specs_add(specs, general(sizes[n], kernels[k], channels[c], filters[f])));
+    return GF_OK;
+}
+
+/* ---- sources: the experiments of the documents that the methods come from ---- */
+
+static Spec layer(const char *label, size_t batch, size_t channels, size_t side, size_t kernel,
+                  size_t filters, size_t padding)
+{
+    return (Spec){.label = label,
+                  .in = GF_F32,
+                  .out = GF_F32,
+                  .layer = true,
+                  .batch = batch,
+                  .channels = channels,
+                  .width = side,
+                  .height = side,
+                  .kernel = kernel,
+                  .filters = filters,
+                  .padding = padding};
+}
+
+/* A tutorial's layer, direct against shared memory, and the first layers of a course's LeNet-5. */
+static GfStatus layer_cases(Specs *specs)
+{
+    Spec tutorial = layer("tutorial", 64, 1, 28, 5, 16, 2), chain;
+    GF_TRY(specs_add(specs, tutorial));
+    tutorial.pooled = true;
+    GF_TRY(specs_add(specs, tutorial));
+    GF_TRY(specs_add(specs, layer("course layer 1", 10000, 1, 86, 7, 4, 0)));
+    GF_TRY(specs_add(specs, layer("course layer 1", 10000, 1, 86, 7, 16, 0)));
+    GF_TRY(specs_add(specs, layer("course layer 2", 10000, 4, 40, 7, 16, 0)));
+    chain = layer("course chain", 10000, 1, 86, 7, 4, 0);
+    chain.second = 16;
+    return specs_add(specs, chain);
+}
+
+/* Samples narrower than a bank of shared memory: one and several a thread (the paper, fig. 7b). */
+static GfStatus bank_width_cases(Specs *specs)
+{
+    static const GfSample samples[] = {GF_U8, GF_F16, GF_F32};
+    for (size_t i = 0; i < COUNT(samples); i++)
+        for (size_t kernel = 3; kernel <= 7; kernel += 2) {
+            Spec spec = picture(samples[i], 1, kernel, TAPS_RANDOM);
+            spec.label = "bank width";
+            spec.methods = "special/*";
+            GF_TRY(specs_add(specs, spec));
+        }
+    return GF_OK;
+}
+
+/* The paper's own block sizes (table 1) against those found on today's cards. */
+static GfStatus paper_cases(Specs *specs)
+{
+    static const size_t sizes[] = {64, 224};
+    for (size_t n = 0; n < COUNT(sizes); n++)
+        for (size_t kernel = 3; kernel <= 7; kernel += 2) {
+            Spec spec = general(sizes[n], kernel, 64, 128);
+            spec.label = "paper's blocks";
+            spec.methods = "general,general/paper";
+            GF_TRY(specs_add(specs, spec));
+        }
+    return GF_OK;
+}
+
+/* What larger tiles save, beside what the model says they do. */
+static GfStatus tile_cases(Specs *specs)
+{
+    for (size_t kernel = 5; kernel <= 9; kernel += 4) {
+        Spec spec = picture(GF_F32, 1, kernel, TAPS_RANDOM);
+        spec.label = "tiles";
+        spec.methods = "direct,constant,tiled/*,cached/*,shared/*";
+        GF_TRY(specs_add(specs, spec));
+    }
+    return GF_OK;
+}
+
+static GfStatus sources_cases(Specs *specs)
+{
+    GF_TRY(layer_cases(specs));
+    GF_TRY(bank_width_cases(specs));
+    GF_TRY(paper_cases(specs));
+    return tile_cases(specs);
+}
+
+const Suite suites[] = {
+    {"special", "one input channel, f32, 1 to 32 filters", special_cases, true},
+    {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
+    {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
+    {"sources", "the experiments of the methods' sources", sources_cases, false},
+    {"host", "the CPU backend, and whole processes", NULL, false},
+    {0}};
+
+const Suite *suite_find(const char *name)
+{
+    for (const Suite *suite = suites; suite->name; suite++)
+        if (strcmp(suite->name, name) == 0)
+            return suite;
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* Where the rows of a step's input are. */
+#pragma once
+
+#include "filters/plan.h"
+
+/* Row y is at samples + (y - first) % rows * stride. Rows of a window are those of
+ * gf_step_window(), which may be negative; else they are the picture's. */
+typedef struct GfStepInput {
+    const unsigned char *samples;
+    size_t stride, rows;
+    ptrdiff_t first;
+    bool window;
+} GfStepInput;
+
+/* The row that stands at row y by the rule of `border`; NULL where its constant stands. */
+static inline const unsigned char *gf_step_input_row(const GfStep *step, const GfStepInput *input,
+                                                     GfBorder border, ptrdiff_t y)
+{
+    bool neighbours = input->window && border == GF_BORDER_WRAP;
+    long long row = neighbours ? y : gf_border_index(y, (long long)step->in_height, border);
+    if (row < 0 && !neighbours)
+        return NULL;
+    return input->samples + (size_t)(row - input->first) % input->rows * input->stride;
+}

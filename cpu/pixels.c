@@ -1,0 +1,265 @@
+/* A window of padded rows slides down the input: each input row is converted to the type of the
+ * sums once, with the border already laid out at both ends. Pixels need not be taken apart for
+ * that: a row is one run of samples, and neighbouring taps are `channels` samples apart.
+ *
+ * Scratch memory of a thread: the window (as many rows as the kernel), one padded row for a
+ * column's result, and the responses of the bank. */
+#include "cpu/pixels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/bank.h"
+
+struct GfPixels {
+    const GfStep *step;
+    const GfRowFunctions *functions;
+    size_t real;                    /* bytes of a sum */
+    size_t row, padded;             /* samples of an output row and of a padded input row */
+    size_t row_bytes, padded_bytes; /* rounded up to the alignment */
+    size_t height;                  /* rows of the window */
+    size_t responses;               /* rows that a bank makes */
+    GfRowBank bank;
+    size_t *x; /* bytes from a padded row's begin to each tap */
+    size_t scratch;
+};
+
+/* ---- preparation ---- */
+
+/* Parts of a thread's memory. */
+typedef struct Scratch {
+    unsigned char *window;  /* `height` padded rows, used in turn */
+    unsigned char *column;  /* a padded row */
+    unsigned char *saved;   /* opacity while the colours are changed */
+    unsigned char *y;       /* bytes from the window's begin to the row under each row of taps */
+    unsigned char *sources; /* places under taps */
+    unsigned char *row_list;
+    unsigned char *rows; /* the responses */
+} Scratch;
+
+/* Lays out a thread's memory from `memory` on, which may be NULL; returns its bytes, or 0 when they
+ * are too many. */
+static size_t lay_scratch(const GfPixels *pixels, unsigned char *memory, Scratch *scratch)
+{
+    unsigned char **part[] = {&scratch->window,  &scratch->column,   &scratch->saved, &scratch->y,
+                              &scratch->sources, &scratch->row_list, &scratch->rows};
+    size_t counts[] = {
+        pixels->height,   1, 1, pixels->height, pixels->bank.longest, pixels->responses,
+        pixels->responses};
+    size_t sizes[] = {pixels->padded_bytes, pixels->padded_bytes, pixels->row_bytes, sizeof(size_t),
+                      sizeof(void *),       sizeof(void *),       pixels->row_bytes};
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        size_t bytes;
+        *part[i] = memory ? memory + at : NULL;
+        if (!gf_mul(counts[i], sizes[i], &bytes) || !gf_add(bytes, GF_ALIGNMENT - 1, &bytes) ||
+            !gf_add(at, bytes / GF_ALIGNMENT * GF_ALIGNMENT, &at))
+            return 0;
+    }
+    return at;
+}
+
+static GfStatus set_sizes(GfPixels *pixels)
+{
+    const GfStep *step = pixels->step;
+    size_t columns, row, padded;
+    if (!gf_add(step->out_width, step->taps_x - 1, &columns) ||
+        !gf_mul(columns, step->channels, &padded) ||
+        !gf_mul(step->out_width, step->channels, &row) || padded > SIZE_MAX / 16 ||
+        row > SIZE_MAX / 16)
+        return gf_fail(GF_EMEMORY, "rows of %zu pixels are too long", step->out_width);
+    pixels->row = row;
+    pixels->padded = padded;
+    pixels->row_bytes = gf_align(row * pixels->real);
+    pixels->padded_bytes = gf_align(padded * pixels->real);
+    pixels->height = step->taps_y;
+    pixels->responses = gf_max(step->linear.filters, 1);
+    return GF_OK;
+}
+
+GfStatus gf_pixels_create(const GfStep *step, bool wide, const GfRowSet *rows, GfPixels **out)
+{
+    GfPixels *pixels;
+    Scratch scratch;
+    GfStatus status = GF_OK;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *pixels, &pixels));
+    pixels->step = step;
+    pixels->functions = &rows->functions[wide];
+    pixels->real = wide ? sizeof(double) : sizeof(float);
+    GF_GO(set_sizes(pixels));
+    GF_GO(gf_allocate(step->taps_x, sizeof *pixels->x, &pixels->x));
+    for (size_t k = 0; k < step->taps_x; k++)
+        pixels->x[k] = k * step->channels * pixels->real;
+    if (step->kind == GF_STEP_FILTER)
+        GF_GO(gf_row_bank_create(&pixels->bank, step, pixels->functions, pixels->real));
+    pixels->scratch = lay_scratch(pixels, NULL, &scratch);
+    if (pixels->scratch == 0)
+        GF_GO(gf_fail(GF_EMEMORY, "rows of %zu pixels are too long", step->out_width));
+    *out = pixels;
+    pixels = NULL;
+done:
+    gf_pixels_free(pixels);
+    return status;
+}
+
+size_t gf_pixels_scratch(const GfPixels *pixels)
+{
+    return pixels->scratch;
+}
+
+void gf_pixels_free(GfPixels *pixels)
+{
+    if (!pixels)
+        return;
+    gf_row_bank_free(&pixels->bank);
+    free(pixels->x);
+    free(pixels);
+}
+
+/* ---- one thread's work ---- */
+
+/* What a thread computes with. */
+typedef struct Work {
+    const GfPixels *pixels;
+    unsigned char *window;
+    size_t *y;
+    void *saved;
+    GfRowBankMemory bank;
+} Work;
+
+static Work make_work(const GfPixels *pixels, void *memory)
+{
+    Scratch scratch;
+    lay_scratch(pixels, memory, &scratch);
+    Work work = {.pixels = pixels, .window = scratch.window, .saved = scratch.saved};
+    work.y = (size_t *)(void *)scratch.y;
+    work.bank = (GfRowBankMemory){scratch.column, (const void **)(void *)scratch.sources,
+                                  (void **)(void *)scratch.row_list};
+    for (size_t f = 0; f < pixels->responses; f++)
+        work.bank.responses[f] = scratch.rows + f * pixels->row_bytes;
+    return work;
+}
+
+/* Bytes from the window's begin to its row r, which counts from the first row that the first output
+ * row meets. */
+static size_t window_row(const GfPixels *pixels, size_t r)
+{
+    return r % pixels->height * pixels->padded_bytes;
+}
+
+/* Lays out `row` (at columns origin_x ...) with the border at both ends. */
+static void load_padded(const GfPixels *pixels, const unsigned char *row, unsigned char *to)
+{
+    const GfStep *step = pixels->step;
+    const GfRowFunctions *functions = pixels->functions;
+    size_t channels = step->channels, pixel = channels * pixels->real;
+    size_t in_pixel = channels * gf_sample_size(step->in);
+    ptrdiff_t width = (ptrdiff_t)step->in_width;
+    ptrdiff_t count = (ptrdiff_t)(pixels->padded / channels);
+    ptrdiff_t left = -step->origin_x, inside = width < count - left ? width : count - left;
+    functions->load(to + (size_t)left * pixel, row, step->in, 1, (size_t)inside * channels);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        if (i == left)
+            i += inside;
+        if (i >= count)
+            return;
+        long long x = gf_border_index(i - left, width, step->border);
+        if (x < 0)
+            functions->fill(to + (size_t)i * pixel, step->border_value, channels);
+        else
+            functions->load(to + (size_t)i * pixel, row + (size_t)x * in_pixel, step->in, 1,
+                            channels);
+    }
+}
+
+/* Brings input row y (beyond the picture: what the border says) to row r of the window. */
+static void load_window_row(const Work *work, const GfStepInput *input, ptrdiff_t y, size_t r)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    unsigned char *to = work->window + window_row(pixels, r);
+    const unsigned char *row = gf_step_input_row(step, input, step->border, y);
+    if (!row)
+        pixels->functions->fill(to, step->border_value, pixels->padded);
+    else
+        load_padded(pixels, row, to);
+}
+
+/* The combined response in the output row that begins with row r of the window. */
+static void filter_row(const Work *work, size_t r)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    for (size_t k = 0; k < pixels->height; k++)
+        work->y[k] = window_row(pixels, r + k);
+    GfView view = {.base = work->window,
+                   .y = work->y,
+                   .x = pixels->x,
+                   .count = pixels->row,
+                   .slots = 1,
+                   .column_count = pixels->padded,
+                   .column_x = pixels->x};
+    gf_row_bank_run(&pixels->bank, &view, &work->bank);
+    if (step->keep_alpha) {
+        size_t last = (step->channels - 1) * pixels->real;
+        const unsigned char *source = work->window + work->y[step->linear.anchor_y] + last;
+        pixels->functions->copy_channel((unsigned char *)work->bank.responses[0] + last,
+                                        source + pixels->x[step->linear.anchor_x], 1.0,
+                                        step->channels, step->out_width);
+    }
+}
+
+static void opacity_row(const Work *work, size_t r)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    void *row = work->bank.responses[0];
+    memcpy(row, work->window + window_row(pixels, r), pixels->row * pixels->real);
+    if (step->kind == GF_STEP_PREMULTIPLY)
+        pixels->functions->premultiply(row, step->channels, step->white, step->out_width);
+    else
+        pixels->functions->unpremultiply(row, step->channels, step->white, step->alpha_gain,
+                                         step->out_width);
+}
+
+/* What rides on the step: functions of one sample, not for opacity; the gain for all. */
+static void finish_row(const Work *work)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    const GfRowFunctions *functions = pixels->functions;
+    unsigned char *row = work->bank.responses[0];
+    size_t alpha = (step->channels - 1) * pixels->real;
+    bool spare = step->post_channels < step->channels && (step->posts > 0 || step->mid != 0.0);
+    if (spare)
+        functions->copy_channel((unsigned char *)work->saved + alpha, row + alpha, 1.0,
+                                step->channels, step->out_width);
+    for (size_t i = 0; i < step->posts; i++)
+        functions->pointwise(row, &step->post[i], pixels->row);
+    if (step->gain != 1.0 || step->mid != 0.0)
+        functions->affine(row, step->gain, step->mid, pixels->row);
+    if (spare)
+        functions->copy_channel(row + alpha, (unsigned char *)work->saved + alpha, step->gain,
+                                step->channels, step->out_width);
+}
+
+void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
+                   void *to, size_t stride, void *memory)
+{
+    const GfStep *step = pixels->step;
+    Work work = make_work(pixels, memory);
+    ptrdiff_t top = y0 + step->origin_y;
+    size_t rows = (size_t)(y1 - y0), loaded = 0;
+    for (size_t r = 0; r < rows; r++) {
+        for (; loaded < r + pixels->height; loaded++)
+            load_window_row(&work, input, top + (ptrdiff_t)loaded, loaded);
+        if (step->kind == GF_STEP_FILTER)
+            filter_row(&work, r);
+        else
+            opacity_row(&work, r);
+        finish_row(&work);
+        pixels->functions->store((unsigned char *)to + r * stride, step->out, 1,
+                                 work.bank.responses[0], pixels->row);
+    }
+}

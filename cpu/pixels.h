@@ -1,0 +1,17 @@
+/* Steps whose samples stay interleaved: dense banks and the steps of opacity. */
+#pragma once
+
+#include "cpu/input.h"
+#include "cpu/rows.h"
+
+typedef struct GfPixels GfPixels;
+
+/* As gf_step_runner_create() (cpu/step.h). */
+GfStatus gf_pixels_create(const GfStep *step, bool wide, const GfRowSet *rows, GfPixels **pixels);
+
+size_t gf_pixels_scratch(const GfPixels *pixels);
+
+void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
+                   void *to, size_t stride, void *scratch);
+
+void gf_pixels_free(GfPixels *pixels);

@@ -1,0 +1,222 @@
+/* Classic filters on pictures of every size, kind and border. */
+#include <string.h>
+
+#include "tests/gpu/filters.h"
+#include "tests/gpu/groups.h"
+#include "tests/gpu/report.h"
+
+static const size_t sizes[][2] = {{1, 1},   {1, 7},   {7, 1},    {2, 3},   {5, 5},   {17, 13},
+                                  {33, 31}, {64, 48}, {129, 67}, {300, 5}, {5, 300}, {1030, 40}};
+static const size_t kernels[][2] = {{3, 3}, {5, 5}, {7, 7}, {1, 1},  {2, 2},  {4, 3},
+                                    {1, 7}, {7, 1}, {9, 9}, {15, 3}, {41, 37}};
+
+enum { SIZES = sizeof sizes / sizeof *sizes, KERNELS = sizeof kernels / sizeof *kernels };
+
+/* Every size with every channel count, sample type and border; kernels in turn. */
+void test_sizes(void)
+{
+    size_t turn = 0;
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t channels = 1; channels <= 5; channels++)
+            for (size_t s = 0; s < SAMPLES; s++)
+                for (int border = 0; border < BORDERS; border++) {
+                    /* The largest kernel takes long on the reference: small pictures only. */
+                    size_t limit = sizes[i][0] * sizes[i][1] > 1000 ? KERNELS - 1 : KERNELS;
+                    const size_t *k = kernels[turn++ % limit];
+                    if (quick && turn % 97 != 0)
+                        continue;
+                    run_some("sizes", format_of(sizes[i][0], sizes[i][1], channels, samples[s]),
+                             options_of(samples[s], (GfBorder)border), 2,
+                             kernel(1, k[0], k[1], taps_for(samples[s])));
+                }
+}
+
+/* Every kernel with every channel count, sample type and border, at one size. */
+void test_kernels(void)
+{
+    size_t turn = 0;
+    for (size_t k = 0; k < KERNELS - 1; k++)
+        for (size_t channels = 1; channels <= 5; channels++)
+            for (size_t s = 0; s < SAMPLES; s++)
+                for (int border = 0; border < BORDERS; border++) {
+                    GfPlanOptions options = options_of(samples[s], (GfBorder)border);
+                    if (quick && turn++ % 131 != 0)
+                        continue;
+                    options.alpha = channels % 2 ? GF_ALPHA_AUTO : GF_ALPHA_FILTER;
+                    run_some("kernels", format_of(37, 21, channels, samples[s]), options, 2,
+                             kernel(1, kernels[k][0], kernels[k][1], taps_for(samples[s])));
+                }
+}
+
+/* Anchors anywhere in the kernel; strides and dilations of banks. */
+void test_anchors(void)
+{
+    for (size_t i = 0; i < (quick ? 3 : 80); i++) {
+        size_t width = 1 + below(6), height = 1 + below(6);
+        GfSample sample = samples[i % SAMPLES];
+        GfFilter *filter = new_filter();
+        GfLinear *linear = add_kernel(filter, 1, width, height, taps_for(sample));
+        linear->anchor_x = below(width);
+        linear->anchor_y = below(height);
+        if (i % 3 == 2) {
+            linear->sampling.stride_x = 1 + below(3);
+            linear->sampling.stride_y = 1 + below(3);
+            linear->sampling.dilation_x = 1 + below(2);
+            linear->sampling.dilation_y = 1 + below(2);
+        }
+        GfPlanOptions options = options_of(sample, (GfBorder)(i % BORDERS));
+        options.flip = i % 2;
+        run_one("anchors", format_of(21 + i, 19, 1 + i % 4, sample), options, filter);
+    }
+}
+
+/* Every combination of a bank's responses, with an offset and functions behind it. */
+void test_banks(void)
+{
+    size_t turn = 0;
+    for (int op = GF_COMBINE_L2; op <= GF_COMBINE_UNSHARP; op++)
+        for (size_t filters = 2; filters <= 3; filters++)
+            for (size_t channels = 1; channels <= 4; channels++)
+                for (size_t s = 0; s < SAMPLES; s++) {
+                    size_t side = 1 + 2 * (turn++ % 4);
+                    if ((op == GF_COMBINE_UNSHARP && filters > 2) || (quick && turn % 29 != 0))
+                        continue;
+                    GfFilter *filter = new_filter();
+                    GfLinear *linear =
+                        add_kernel(filter, filters, side, side, taps_for(samples[s]));
+                    linear->offset = turn % 3 ? 0.0 : 0.25;
+                    GfCombine combine = {(GfCombineOp)op, 0.8, 3.3};
+                    must(gf_filter_add_combine(filter, combine), "combine");
+                    if (turn % 2)
+                        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+                    run_one("banks", format_of(45, 38, channels, samples[s]),
+                            options_of(samples[s], (GfBorder)(turn % BORDERS)), filter);
+                }
+}
+
+/* Squares that leave the range of f32. */
+void test_magnitudes(void)
+{
+    static const double scales[] = {1e-25, 1e-15, 1e15, 1e25};
+    for (size_t i = 0; i < (quick ? 1 : 4); i++) {
+        GfFilter *filter = new_filter();
+        add_kernel(filter, 2, 3, 3, FRACTION)->scale = scales[i];
+        must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L2}), "combine");
+        run_one("magnitudes", format_of(40, 20, 1, GF_F32),
+                options_of(GF_F32, GF_BORDER_REFLECT101), filter);
+    }
+}
+
+/* Opacity in all its ways, ranges, depths. */
+void test_options(void)
+{
+    static const GfSample depths[] = {GF_U8, GF_U16, GF_F16, GF_F32, GF_F64};
+    size_t turn = 0;
+    for (int alpha = GF_ALPHA_AUTO; alpha <= GF_ALPHA_FILTER; alpha++)
+        for (int range = GF_RANGE_AUTO; range <= GF_RANGE_OFFSET; range++)
+            for (size_t s = 0; s < 5; s++)
+                for (size_t d = 0; d < 5; d++) {
+                    bool reals = gf_sample_is_float(depths[s]);
+                    size_t side = 1 + 2 * (turn++ % 4);
+                    if (depths[d] == GF_F16 || (reals && !gf_sample_is_float(depths[d])) ||
+                        (quick && turn % 43 != 0))
+                        continue;
+                    GfPlanOptions options = options_of(depths[s], (GfBorder)(turn % BORDERS));
+                    options.sample = depths[d];
+                    options.alpha = (GfAlpha)alpha;
+                    options.range = (GfRange)range;
+                    run_one("options", format_of(53, 26, turn % 4 + 1, depths[s]), options,
+                            kernel(1, side, side, reals || turn % 3 ? POSITIVE : INTEGER));
+                }
+}
+
+/* Derivatives, whose sums cancel, on integers. */
+void test_derivatives(void)
+{
+    static const double sobel[2][9] = {{-1, 0, 1, -2, 0, 2, -1, 0, 1},
+                                       {-1, -2, -1, 0, 0, 0, 1, 2, 1}};
+    for (size_t i = 0; i < (quick ? 2 : 24); i++) {
+        GfFilter *filter = new_filter();
+        GfLinear *linear = add_kernel(filter, 1 + i % 2, 3, 3, INTEGER);
+        memcpy(linear->weights, sobel, (1 + i % 2) * sizeof *sobel);
+        linear->scale = 1.0;
+        if (i % 2)
+            must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L2}), "combine");
+        GfSample sample = samples[i / 2 % 2];
+        run_one("derivatives", format_of(70, 41, 1 + i / 4 % 4, sample),
+                options_of(sample, (GfBorder)(i % BORDERS)), filter);
+    }
+}
+
+/* Steps one after the other, several outputs of one picture, kernels given by factors. */
+void test_chains(void)
+{
+    for (size_t i = 0; i < (quick ? 1 : 72); i++) {
+        GfSample sample = samples[i % SAMPLES];
+        GfPlanOptions options = options_of(sample, (GfBorder)(i / SAMPLES % BORDERS));
+        GfFilter *filters[3];
+        for (size_t f = 0; f < 3; f++) {
+            filters[f] = new_filter();
+            for (size_t j = 0; j <= f + i % 2; j++)
+                add_kernel(filters[f], 1, 1 + 2 * below(4), 1 + below(7), POSITIVE);
+        }
+        add_factors(filters[1], 1, 5, 9);
+        Case c = {.format = format_of(61, 90, 1 + i % 4, sample),
+                  .options = options,
+                  .count = 3,
+                  .what = "chains"};
+        for (size_t f = 0; f < 3; f++)
+            c.filters[f] = filters[f];
+        run_case(&c);
+        for (size_t f = 0; f < 3; f++)
+            gf_filter_free(filters[f]);
+    }
+}
+
+/* Kernels of factors, up to a side of 31, which the method of two passes takes. */
+void test_factors(void)
+{
+    for (size_t i = 0; i < (quick ? 3 : 90); i++) {
+        GfSample sample = samples[i % SAMPLES];
+        GfFilter *filter = new_filter();
+        size_t filters = 1 + (i % 5 == 4), width = 1 + below(31), height = 1 + below(31);
+        GfLinear *factors = add_factors(filter, filters, width, height);
+        if (filters > 1)
+            must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L1}), "combine");
+        factors->anchor_x = i % 4 ? factors->anchor_x : below(width);
+        factors->anchor_y = i % 4 ? factors->anchor_y : below(height);
+        run_one("factors", format_of(1 + below(150), 1 + below(70), 1 + i % 4, sample),
+                options_of(sample, (GfBorder)(i / SAMPLES % BORDERS)), filter);
+    }
+}
+
+/* Every width and height around the sizes of a thread, a warp and a block's halo. */
+void test_sweep(void)
+{
+    for (size_t width = 1; width <= 70; width++)
+        for (size_t height = 1; height <= 70; height++) {
+            GfBorder border = (GfBorder)((width + height) % (BORDERS - 1));
+            GfFilter *filter = kernel(1, 5, 5, INTEGER);
+            Case c = {.format = format_of(width, height, 1, GF_U8),
+                      .options = options_of(GF_U8, border),
+                      .filters = {filter},
+                      .count = 1,
+                      .what = "sweep",
+                      .brief = true};
+            if (!quick || (width * 70 + height) % 1601 == 0)
+                run_case(&c);
+            gf_filter_free(filter);
+        }
+}
+
+/* More rows, and longer rows, than one grid dimension has blocks or 16 bits can count. */
+void test_long(void)
+{
+    static const size_t longs[][3] = {{70001, 2, 1}, {2, 70001, 1}, {30001, 9, 3}, {1, 600000, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        GfPlanOptions options = options_of(GF_U8, GF_BORDER_REFLECT101);
+        options.band_bytes = 1 << 24;
+        run_one("long", format_of(longs[i][0], longs[i][1], longs[i][2], GF_U8), options,
+                kernel(1, 3, 3, INTEGER));
+    }
+}

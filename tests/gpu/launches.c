@@ -1,0 +1,201 @@
+/* Launchers on memory laid out in every way, minibatches, and each method's templates. */
+#include <stdlib.h>
+
+#include "tests/gpu/filters.h"
+#include "tests/gpu/groups.h"
+#include "tests/gpu/report.h"
+#include "tests/gpu/trial.h"
+
+static Trial trial_of(const char *what, GfFormat format, GfPlanOptions options, GfFilter *filter)
+{
+    Case c = {.format = format, .options = options, .filters = {filter}, .count = 1, .what = what};
+    return (Trial){.c = c, .count = 1};
+}
+
+static Lay random_lay(void)
+{
+    return (Lay)below(LAYS);
+}
+
+/* Rows at every distance from what vectors are aligned to. */
+void test_strides(void)
+{
+    for (size_t i = 0; i < (quick ? 2 : 120); i++) {
+        GfSample sample = samples[i % SAMPLES];
+        GfFormat format = format_of(20 + below(30), 9, 1 + i / 3 % 4, sample);
+        size_t side = 1 + 2 * below(4);
+        GfFilter *filter = kernel(1, side, side, INTEGER);
+        GfPlanOptions options = options_of(sample, (GfBorder)(i % (BORDERS - 1)));
+        options.alpha = i % 5 ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+        Trial trial = trial_of("strides", format, options, filter);
+        trial.shift = below(5);
+        /* Now and then rows that are aligned but for where they begin. */
+        trial.gap = i % 2 ? below(4) : (4 - gf_row_samples(&format) % 4) % 4;
+        run_trial(&trial, filter);
+    }
+}
+
+/* Every kind of sample with every small kernel: banks and layers. */
+void test_families(void)
+{
+    static const GfSample kinds[][2] = {
+        {GF_U8, GF_U8}, {GF_U16, GF_U16}, {GF_F16, GF_F32}, {GF_F32, GF_F32}, {GF_F64, GF_F64}};
+    for (size_t i = 0; i < 5; i++)
+        for (size_t side = 1; side <= (quick ? 7 : 17); side += 2)
+            for (size_t j = 0; j < 4; j++) {
+                if (quick && (side / 2 + i + j) % 4 != 0)
+                    continue;
+                GfFilter *filter = new_filter();
+                GfFormat format = format_of(71, 13, j < 2 ? 1 : 3, kinds[i][0]);
+                GfPlanOptions options = options_of(kinds[i][0], (GfBorder)(j % 2 ? 4 : 0));
+                options.sample = kinds[i][1];
+                if (j % 2)
+                    add_layer(filter, 5, format.channels, 1, side, side)->sampling.fit =
+                        GF_FIT_SAME_UPPER;
+                else
+                    add_kernel(filter, 1, side, side, POSITIVE);
+                Trial trial = trial_of("families", format, options, filter);
+                run_trial(&trial, filter);
+            }
+}
+
+static const GfSample kinds[][2] = {{GF_F32, GF_F32}, {GF_U8, GF_U8},   {GF_U16, GF_U16},
+                                    {GF_F16, GF_F32}, {GF_F32, GF_F32}, {GF_F64, GF_F32}};
+
+/* Pictures and memory for a layer or bank of that kind of samples. */
+static Trial random_trial(GfFormat format, const GfSample *kind, GfFilter *filter)
+{
+    GfPlanOptions options = options_of(kind[0], (GfBorder)below(BORDERS));
+    options.sample = kind[1];
+    options.alpha = below(2) ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+    Trial trial = trial_of("minibatches", format, options, filter);
+    trial.count = 1 + below(5);
+    trial.lay_in = random_lay();
+    trial.lay_out = random_lay();
+    trial.gap = below(4);
+    trial.shift = below(4);
+    trial.wide = below(6) == 0;
+    return trial;
+}
+
+/* Layers on several pictures at once, in planes and interleaved, with all strides and borders. */
+static void random_minibatch(size_t turn)
+{
+    const GfSample *kind = kinds[turn % 6];
+    size_t groups = below(3) ? 1 : 1 + below(3), depth = 1 + below(below(3) ? 6 : 20);
+    size_t maps = 1 + below(below(3) ? 8 : 70), side = 1 + below(6), other = 1 + below(6);
+    bool first = below(3) == 0; /* of a network: one channel, windows and taps side by side */
+    if (first)
+        groups = depth = 1;
+    GfFormat format = format_of(1 + below(40), 1 + below(24), groups * depth, kind[0]);
+    GfFilter *filter = new_filter();
+    GfLinear *linear =
+        add_layer(filter, gf_min(maps, 1 + 40 / depth) * groups, depth, groups, side, other);
+    linear->sampling.stride_x = first ? 1 : 1 + below(3);
+    linear->sampling.stride_y = first ? 1 : 1 + below(3);
+    linear->sampling.dilation_x = first ? 1 : 1 + below(2);
+    linear->sampling.fit = (GfFit)below(4);
+    linear->sampling.left = below(side);
+    linear->sampling.bottom = below(other);
+    linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
+    if (below(2))
+        add_bias(linear, gf_sample_max(kind[0]) / 4.0);
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    format.has_alpha = false;
+    Trial trial = random_trial(format, kind, filter);
+    run_trial(&trial, filter);
+}
+
+/* Banks and pools the same way. */
+static void random_bank_minibatch(size_t turn)
+{
+    const GfSample *kind = kinds[turn % 6];
+    GfFormat format = format_of(1 + below(90), 1 + below(20), 1 + below(4), kind[0]);
+    GfFilter *filter = new_filter();
+    if (turn % 4 == 3) {
+        GfPool *pool = add_pool(filter, (GfPoolOp)below(3), 1 + below(4), 1 + below(4));
+        pool->ceil = below(2);
+    } else {
+        size_t filters = 1 + below(2);
+        if (turn % 4 == 1)
+            add_factors(filter, filters, 1 + below(17), 1 + below(17));
+        else
+            add_kernel(filter, filters, 1 + below(7), 1 + below(7), POSITIVE);
+        if (filters > 1)
+            must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_MAX}), "combine");
+    }
+    Trial trial = random_trial(format, kind, filter);
+    run_trial(&trial, filter);
+}
+
+void test_minibatches(void)
+{
+    for (size_t i = 0; i < (quick ? 3 : 150); i++)
+        random_minibatch(i);
+    for (size_t i = 0; i < (quick ? 3 : 100); i++)
+        random_bank_minibatch(i);
+}
+
+/* Pictures larger than every tile, so that all of them meet their neighbours. */
+void test_tilings(void)
+{
+    static const struct {
+        size_t width, height, channels, maps, side, stride, dilation;
+    } shapes[] = {
+        {300, 150, 1, 0, 5, 1, 1},  {200, 70, 3, 0, 7, 1, 1},   {150, 90, 1, 9, 5, 1, 1},
+        {80, 70, 9, 70, 3, 1, 1},   {71, 67, 17, 130, 1, 1, 1}, {67, 45, 5, 33, 7, 1, 1},
+        {150, 141, 3, 37, 3, 2, 1}, {75, 77, 6, 20, 3, 1, 2},   {66, 50, 33, 66, 3, 1, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !(quick && i > 0); i++)
+        for (size_t s = 0; s < SAMPLES; s++) {
+            GfFilter *filter = new_filter();
+            GfFormat format =
+                format_of(shapes[i].width, shapes[i].height, shapes[i].channels, samples[s]);
+            GfLinear *linear;
+            format.has_alpha = false;
+            if (shapes[i].maps)
+                linear = add_layer(filter, shapes[i].maps, shapes[i].channels, 1, shapes[i].side,
+                                   shapes[i].side);
+            else
+                linear = add_kernel(filter, 1, shapes[i].side, shapes[i].side, POSITIVE);
+            linear->sampling.stride_x = linear->sampling.stride_y = shapes[i].stride;
+            linear->sampling.dilation_x = linear->sampling.dilation_y = shapes[i].dilation;
+            linear->sampling.fit = shapes[i].maps ? GF_FIT_SAME_LOWER : GF_FIT_BORDER;
+            if (quick)
+                format.width = format.height = 40;
+            Trial trial = trial_of("tilings", format,
+                                   options_of(samples[s], (GfBorder)(i % (BORDERS - 1))), filter);
+            trial.lay_in = trial.lay_out = shapes[i].maps ? LAY_NCHW : LAY_INTERLEAVED;
+            run_trial(&trial, filter);
+        }
+}
+
+/* Long sums of terms of both signs, in f32 whatever the plan would take: methods sum in levels,
+ * so that rounding errors do not pile up. And sums so long that the plan has to take f64. */
+void test_depths(void)
+{
+    static const size_t shapes[][4] = {/* depth, width, height, maps */
+                                       {512, 7, 7, 3}, {512, 1, 1, 9}, {256, 3, 3, 40},
+                                       {64, 5, 5, 33}, {1, 31, 31, 2}, {3, 11, 31, 5}};
+    static const size_t beyond[][4] = {{3000, 1, 1, 4}, {700, 7, 5, 2}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        GfFilter *filter = new_filter();
+        const size_t *s = shapes[i];
+        GfLinear *linear = add_layer(filter, s[3], s[0], 1, s[1], s[2]);
+        for (size_t j = 0; j < s[3] * gf_linear_taps(linear); j++)
+            linear->weights[j] = uniform(-1.0, 1.0);
+        linear->sampling.fit = GF_FIT_SAME_UPPER;
+        Trial trial = trial_of("depths", format_of(9, 7, s[0], GF_F32),
+                               options_of(GF_F32, GF_BORDER_CONSTANT), filter);
+        trial.lay_in = trial.lay_out = LAY_NCHW;
+        trial.narrow = true;
+        run_trial(&trial, filter);
+    }
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        GfFilter *filter = new_filter();
+        const size_t *s = beyond[i];
+        add_layer(filter, s[3], s[0], 1, s[1], s[2]);
+        run_one("depths", format_of(5 + s[1], 5 + s[2], s[0], GF_F32),
+                options_of(GF_F32, GF_BORDER_CONSTANT), filter);
+    }
+}

@@ -1,0 +1,196 @@
+/* Learned layers and pools: shapes that are no multiple of anything, and chains of them. */
+#include <stdlib.h>
+
+#include "tests/gpu/filters.h"
+#include "tests/gpu/groups.h"
+#include "tests/gpu/report.h"
+
+enum {
+    WORK = 1500000 /* multiply-adds of a case: the reference makes some 100 million a second */
+};
+
+/* What goes in and what comes out, in turn. */
+static const GfSample depths[][2] = {{GF_U8, GF_U8},   {GF_U16, GF_U16}, {GF_F16, GF_F32},
+                                     {GF_F32, GF_F32}, {GF_U8, GF_F32},  {GF_F64, GF_F32},
+                                     {GF_F64, GF_F64}, {GF_U16, GF_U8},  {GF_F32, GF_F32}};
+
+enum { DEPTHS = sizeof depths / sizeof *depths };
+
+static GfPlanOptions layer_options(const GfSample *depth, size_t turn)
+{
+    GfPlanOptions options = options_of(depth[0], (GfBorder)(turn % BORDERS));
+    options.sample = depth[1];
+    return options;
+}
+
+/* A random way to lie on a picture, whose padding is below that of a tap. */
+static GfSampling random_sampling(size_t width, size_t height)
+{
+    GfSampling sampling = gf_sampling_plain();
+    sampling.stride_x = 1 + below(3);
+    sampling.stride_y = below(4) ? sampling.stride_x : 1 + below(3);
+    sampling.dilation_x = 1 + (below(4) == 0);
+    sampling.dilation_y = below(4) ? sampling.dilation_x : 1 + below(2);
+    sampling.fit = (GfFit)below(4);
+    sampling.border = (GfBorder)below(GF_BORDER_VALID);
+    sampling.border_value = below(2) ? 0.0 : 0.5;
+    if (sampling.fit == GF_FIT_PAD) {
+        sampling.left = below(width + 1);
+        sampling.right = below(width + 1);
+        sampling.top = below(height + 1);
+        sampling.bottom = below(height + 1);
+    }
+    return sampling;
+}
+
+/* Half the kernels are small squares, as they are in networks. */
+static void random_kernel(size_t *width, size_t *height)
+{
+    *width = *height = 1 + 2 * below(4);
+    if (below(2) == 0) {
+        *width = 1 + below(below(4) ? 7 : 31);
+        *height = 1 + below(below(4) ? 7 : 31);
+    }
+}
+
+/* So few maps that the case stays within WORK. */
+static size_t maps_for(size_t positions, size_t depth, size_t taps, size_t wished)
+{
+    size_t most = WORK / (positions * depth * taps) + 1;
+    return gf_min(wished, most);
+}
+
+static GfPointwiseOp random_function(void)
+{
+    static const GfPointwiseOp ops[] = {GF_POINTWISE_RELU, GF_POINTWISE_SIGMOID, GF_POINTWISE_TANH,
+                                        GF_POINTWISE_CLAMP};
+    return ops[below(4)];
+}
+
+/* One layer: groups and maps of which nothing is a multiple, or one map a channel. */
+static void random_layer(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    double white = gf_sample_max(depth[0]);
+    size_t width, height, groups = below(3) ? 1 : 1 + below(5);
+    size_t channels = below(3) ? 1 + below(9) : 1 + below(40);
+    random_kernel(&width, &height);
+    if (below(5) == 0) {
+        groups = channels;
+        channels = 1;
+    }
+    GfFormat format = format_of(1 + below(60), 1 + below(40), channels * groups, depth[0]);
+    format.has_alpha = false;
+    size_t maps = maps_for(format.width * format.height * groups, channels, width * height,
+                           below(3) ? 1 + below(12) : 1 + below(70));
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, maps * groups, channels, groups, width, height);
+    linear->sampling = random_sampling(width, height);
+    if (below(3) > 0)
+        add_bias(linear, white / 4.0);
+    if (below(3) == 0)
+        add_function(filter, random_function(), white / 8.0, white / 2.0);
+    GfPlanOptions options = layer_options(depth, turn / DEPTHS);
+    options.flip = below(4) == 0;
+    run_one("layers", format, options, filter);
+}
+
+/* The first layer of a network on gray pictures: one channel, small windows side by side. */
+static void random_first_layer(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    size_t width = 1 + below(7), height = below(2) ? width : 1 + below(7);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(below(2) ? 6 : 40), 1, 1, width, height);
+    linear->sampling = random_sampling(width, height);
+    linear->sampling.stride_x = linear->sampling.stride_y = 1;
+    linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
+    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    run_one("first layers", format_of(1 + below(140), 1 + below(40), 1, depth[0]),
+            layer_options(depth, turn / DEPTHS), filter);
+}
+
+void test_layers(void)
+{
+    for (size_t i = 0; i < (quick ? 9 : 400); i++)
+        random_layer(i);
+    for (size_t i = 0; i < (quick ? 3 : 150); i++)
+        random_first_layer(i);
+}
+
+static void random_pool(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    size_t width = 1 + below(5), height = 1 + below(5);
+    GfFormat format = format_of(1 + below(70), 1 + below(40), 1 + below(9), depth[0]);
+    GfFilter *filter = new_filter();
+    GfPool *pool = add_pool(filter, (GfPoolOp)below(3), width, height);
+    if (below(2)) {
+        pool->sampling = random_sampling(width / 2, height / 2);
+        pool->sampling.fit = GF_FIT_PAD;
+        pool->ceil = below(2);
+        pool->count_padding = below(2);
+    }
+    if (below(2)) {
+        pool->bias_count = format.channels;
+        must(gf_allocate(format.channels, sizeof *pool->bias, &pool->bias), "bias");
+        for (size_t i = 0; i < format.channels; i++)
+            pool->bias[i] = uniform(-0.5, 0.5) * gf_sample_max(depth[0]);
+    }
+    if (below(3) == 0)
+        add_function(filter, random_function(), 0.25, 100.0);
+    /* There is nothing in it for methods to differ in. */
+    run_some("pools", format, layer_options(depth, turn / DEPTHS), method_count, filter);
+}
+
+void test_pools(void)
+{
+    for (size_t i = 0; i < (quick ? 4 : 200); i++)
+        random_pool(i);
+}
+
+/* Convolution, bias, function, pool, and again, as in LeNet-5. */
+static void random_network(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    size_t channels = 1 + below(4), first = 1 + below(6), second = 1 + below(9);
+    double white = gf_sample_max(depth[0]);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, first, channels, 1, 5, 5);
+    linear->sampling = random_sampling(5, 5);
+    add_bias(linear, white / 8.0);
+    add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    add_pool(filter, GF_POOL_MAX, 2, 2);
+    linear = add_layer(filter, second, first, 1, 1 + below(5), 3);
+    linear->sampling.fit = GF_FIT_SAME_LOWER;
+    add_bias(linear, white / 8.0);
+    add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    add_pool(filter, (GfPoolOp)below(3), 2, 2)->ceil = true;
+    if (below(2))
+        add_function(filter, GF_POINTWISE_TANH, 0.0, 0.0);
+    GfFormat format = format_of(20 + below(60), 24 + below(50), channels, depth[0]);
+    format.has_alpha = false;
+    run_one("networks", format, layer_options(depth, turn / DEPTHS), filter);
+}
+
+/* Classic filters before and after a layer of one group a channel, opacity and all. */
+static void random_mixture(size_t turn)
+{
+    size_t channels = 1 + turn % 4;
+    GfFilter *filter = new_filter();
+    add_kernel(filter, 1, 3, 3, POSITIVE);
+    add_layer(filter, channels, 1, channels, 3, 3)->sampling.fit = GF_FIT_BORDER;
+    add_kernel(filter, 1, 1 + below(7), 1 + below(7), POSITIVE);
+    run_one("mixtures", format_of(30 + below(40), 30, channels, samples[turn % SAMPLES]),
+            options_of(samples[turn % SAMPLES], (GfBorder)(turn / SAMPLES % BORDERS)), filter);
+}
+
+void test_networks(void)
+{
+    for (size_t i = 0; i < (quick ? 2 : 90); i++)
+        random_network(i);
+    for (size_t i = 0; i < (quick ? 1 : 36); i++)
+        random_mixture(i);
+}

@@ -1,0 +1,19 @@
+/* Launches of single steps by every method that takes them, in every tiling, against the reference:
+ * exact, nothing written beside the samples, and the same bits whether all rows and pictures are
+ * made at once or not. */
+#pragma once
+
+#include "tests/gpu/launch.h"
+#include "tests/gpu/plans.h"
+
+typedef struct Trial {
+    Case c;       /* of one filter, whose plan is one step */
+    size_t count; /* pictures of the minibatch */
+    Lay lay_in, lay_out;
+    size_t gap, shift; /* as for make_array() */
+    bool wide;         /* sums in f64 even if the plan needs none */
+    bool narrow;       /* sums in f32 even if the plan does */
+} Trial;
+
+/* Nothing when the plan has several steps, or there is none. Frees the filter. */
+void run_trial(const Trial *trial, GfFilter *filter);
