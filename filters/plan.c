@@ -9,6 +9,7 @@
 
 #include "filters/precision.h"
 #include "filters/rank.h"
+#include "filters/windows.h"
 
 /* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
  * as handing a band over costs less than that gains. */
@@ -220,116 +221,6 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
 
 /* ---- geometry ---- */
 
-/* One direction of a window's way over the picture. */
-typedef struct Axis {
-    const char *name; /* "rows", "columns", for messages */
-    size_t in, taps, stride, dilation;
-    GfFit fit;
-    size_t before, after; /* padding */
-    size_t anchor;
-    bool valid; /* of GF_FIT_BORDER: only windows that lie on the picture */
-    bool ceil;
-    size_t out;
-    ptrdiff_t origin;
-} Axis;
-
-enum { MOST_PIXELS = 1 << 30 }; /* of stride, dilation and padding: no sum of a few overflows */
-
-static GfStatus check_axis(const Axis *axis)
-{
-    if (axis->stride < 1 || axis->dilation < 1)
-        return gf_fail(GF_EFILTER, "a stride or dilation of 0");
-    if (axis->stride > MOST_PIXELS || axis->dilation > MOST_PIXELS || axis->before > MOST_PIXELS ||
-        axis->after > MOST_PIXELS)
-        return gf_fail(GF_EFILTER, "a stride, dilation or padding above %d", MOST_PIXELS);
-    return GF_OK;
-}
-
-/* How many windows there are, and where the first begins. */
-static GfStatus lay_axis(Axis *axis)
-{
-    GF_TRY(check_axis(axis));
-    size_t reach = (axis->taps - 1) * axis->dilation + 1;
-    if (axis->fit == GF_FIT_BORDER && !axis->valid) {
-        axis->out = (axis->in - 1) / axis->stride + 1;
-        axis->origin = -(ptrdiff_t)(axis->anchor * axis->dilation);
-        return GF_OK;
-    }
-    if (axis->fit == GF_FIT_SAME_UPPER || axis->fit == GF_FIT_SAME_LOWER) {
-        size_t span = (axis->in - 1) / axis->stride * axis->stride + reach;
-        size_t missing = span > axis->in ? span - axis->in : 0;
-        axis->before = (missing + (axis->fit == GF_FIT_SAME_LOWER ? 1 : 0)) / 2;
-        axis->after = missing - axis->before;
-    }
-    size_t padded = axis->in + axis->before + axis->after;
-    if (reach > padded)
-        return gf_fail(GF_EFILTER, "%s of %zu %s%s does not fit into %zu %s%s",
-                       axis->valid ? "border valid: a kernel" : "a window", reach, axis->name,
-                       axis->dilation > 1 ? " (taps and dilation)" : "", axis->in, axis->name,
-                       axis->before + axis->after > 0 ? " and their padding" : "");
-    size_t steps = padded - reach + (axis->ceil ? axis->stride - 1 : 0);
-    axis->out = steps / axis->stride + 1;
-    if (axis->ceil && (axis->out - 1) * axis->stride >= axis->in + axis->before)
-        axis->out--;
-    axis->origin = -(ptrdiff_t)axis->before;
-    return GF_OK;
-}
-
-/* Where an average's taps count: on the picture, or on its padding too. */
-static void set_counted(GfStep *step, const Axis *x, const Axis *y)
-{
-    bool padding = step->pool.count_padding;
-    step->count_x0 = padding ? -(ptrdiff_t)x->before : 0;
-    step->count_y0 = padding ? -(ptrdiff_t)y->before : 0;
-    step->count_x1 = (ptrdiff_t)(x->in + (padding ? x->after : 0));
-    step->count_y1 = (ptrdiff_t)(y->in + (padding ? y->after : 0));
-}
-
-/* Lays the step's windows over in_width x in_height pixels. */
-static GfStatus lay_windows(GfStep *step, const GfPlanOptions *options)
-{
-    const GfLinear *linear = &step->linear;
-    bool pool = step->kind == GF_STEP_POOL;
-    const GfSampling *sampling = pool ? &step->pool.sampling : &linear->sampling;
-    bool border = sampling->fit == GF_FIT_BORDER, valid = options->border == GF_BORDER_VALID;
-    Axis x = {.name = "columns",
-              .in = step->in_width,
-              .taps = pool ? step->pool.width : linear->width,
-              .stride = sampling->stride_x,
-              .dilation = sampling->dilation_x,
-              .fit = sampling->fit,
-              .before = sampling->left,
-              .after = sampling->right,
-              .anchor = linear->anchor_x,
-              .valid = border && valid,
-              .ceil = pool && step->pool.ceil};
-    Axis y = x;
-    y.name = "rows";
-    y.in = step->in_height;
-    y.taps = pool ? step->pool.height : linear->height;
-    y.stride = sampling->stride_y;
-    y.dilation = sampling->dilation_y;
-    y.before = sampling->top;
-    y.after = sampling->bottom;
-    y.anchor = linear->anchor_y;
-    GF_TRY(lay_axis(&x));
-    GF_TRY(lay_axis(&y));
-    step->taps_x = x.taps;
-    step->taps_y = y.taps;
-    step->stride_x = x.stride;
-    step->stride_y = y.stride;
-    step->dilation_x = x.dilation;
-    step->dilation_y = y.dilation;
-    step->origin_x = x.origin;
-    step->origin_y = y.origin;
-    step->out_width = x.out;
-    step->out_height = y.out;
-    step->border = border ? options->border : pool ? GF_BORDER_CONSTANT : sampling->border;
-    step->border_value = border ? options->border_value : sampling->border_value;
-    set_counted(step, &x, &y);
-    return GF_OK;
-}
-
 /* Channels in and out, and what belongs to each of them. */
 static GfStatus set_channels(GfStep *step, size_t channels)
 {
@@ -370,7 +261,7 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
         step->in_height = height;
         GF_TRY(set_channels(step, channels));
         if (step->kind == GF_STEP_FILTER || step->kind == GF_STEP_POOL) {
-            GF_TRY(lay_windows(step, &plan->options));
+            GF_TRY(gf_lay_windows(step, &plan->options));
         } else {
             step->out_width = width;
             step->out_height = height;
@@ -586,7 +477,7 @@ size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows)
 /* Rows of input by which output lags behind, and by which input must be kept, at most. */
 static size_t pipeline_span(const GfPipeline *pipeline)
 {
-    const size_t most = (size_t)MOST_PIXELS << 3; /* times a stride it does not overflow */
+    const size_t most = (size_t)GF_MOST_PIXELS << 3; /* times a stride it does not overflow */
     size_t span = 0;
     for (size_t i = pipeline->count; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];

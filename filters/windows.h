@@ -1,0 +1,12 @@
+/* Where the windows of a step lie on its picture. */
+#pragma once
+
+#include "filters/plan.h"
+
+/* Most pixels of a stride, a dilation and a padding: no sum of a few of their products overflows. */
+enum { GF_MOST_PIXELS = 1 << 30 };
+
+/* Lays the windows of a filter's or pool's step over in_width x in_height pixels: sets out_width,
+ * out_height and all that GfStep says of taps, strides, dilations, origins, counts and the border.
+ * Errors: GF_EFILTER where a window does not fit, or a number is out of range. */
+GfStatus gf_lay_windows(GfStep *step, const GfPlanOptions *options);
