@@ -193,6 +193,8 @@ static GfStatus implicit_supports(const GfStep *step, bool wide)
     if (!gf_step_is_layer(step) && linear->filters > 1)
         return gf_fail(GF_EUNSUPPORTED, "implicit: banks of one kernel, this one has %zu",
                        linear->filters);
+    if (step->combine.op != GF_COMBINE_NONE)
+        return gf_fail(GF_EUNSUPPORTED, "implicit: no bank whose responses are combined");
     if (step->keep_alpha)
         return gf_fail(GF_EUNSUPPORTED, "implicit: no opacity that is copied");
     if (gf_linear_taps(linear) > INT_MAX / 16)
