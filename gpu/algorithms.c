@@ -345,8 +345,8 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
     return NULL;
 }
 
-/* What `auto` tries, one after the other; `direct` takes every step. Tiles in shared memory serve a
- * kernel on one channel best, products of matrices serve many channels. */
+/* What `auto` tries, one after the other, by what their models say that they load; `direct` takes
+ * every step. */
 static const char *const for_banks[] = {"special", "separable", "shared", "direct"};
 static const char *const for_layers[] = {"special", "general", "implicit", "shared", "direct"};
 
