@@ -301,10 +301,11 @@ static GfStatus read_members(Header *header, GfTensors *tensors)
     GF_TRY(expect(header, '{'));
     GF_TRY(advance(header));
     GF_TRY(skip_blanks(header));
-    for (bool more = header->byte != '}'; more; more = header->byte == ',') {
-        if (header->byte == ',')
-            GF_TRY(advance(header));
+    for (bool more = header->byte != '}'; more;) {
         GF_TRY(read_member(header, tensors, &described));
+        more = header->byte == ',';
+        if (more)
+            GF_TRY(advance(header));
     }
     GF_TRY(expect(header, '}'));
     do {
