@@ -46,6 +46,23 @@ static GfStatus fail_file(GfStatus status, const char *parameter, const char *pa
     return status == GF_OK ? GF_OK : gf_fail(status, "%s %s: %s", parameter, shown, gf_message());
 }
 
+/* Puts the tensor's name, where the file has several, before the reason. */
+static GfStatus fail_tensor(GfStatus status, const GfTensors *tensors, const GfTensorInfo *info)
+{
+    char shown[GF_TENSOR_NAME_SHOWN];
+    if (status == GF_OK || gf_tensors_count(tensors) == 1)
+        return status;
+    gf_escape(info->name, shown, sizeof shown);
+    return gf_fail(status, "tensor \"%s\": %s", shown, gf_message());
+}
+
+static GfStatus fail_shape(const GfTensorInfo *info, const char *wanted)
+{
+    char shape[GF_SHAPE_SHOWN];
+    return gf_fail(GF_EUSAGE, "an array of shape %s; %s",
+                   gf_shape_text(info->rank, info->shape, shape, sizeof shape), wanted);
+}
+
 /* One kernel for every channel. */
 static GfStatus add_kernel(const GfTensorInfo *info, GfFilter *filter, GfLinear **linear)
 {
@@ -67,18 +84,13 @@ static GfStatus add_layer(const GfTensorInfo *info, size_t groups, GfFilter *fil
 static GfStatus add_linear(const GfTensorInfo *info, size_t groups, GfFilter *filter,
                            GfLinear **linear)
 {
-    char shape[GF_SHAPE_SHOWN];
-    gf_shape_text(info->rank, info->shape, shape, sizeof shape);
     if (info->rank < 2 || info->rank > 4)
-        return gf_fail(GF_EUSAGE,
-                       "an array of shape %s; kernels are maps x channels x height x width, maps x "
-                       "height x width or height x width",
-                       shape);
+        return fail_shape(info, "kernels are maps x channels x height x width, maps x height x "
+                                "width or height x width");
     if (info->rank > 2)
         return add_layer(info, groups, filter, linear);
     if (groups != 1)
-        return gf_fail(GF_EUSAGE,
-                       "one kernel of shape %s serves every channel; groups are for maps", shape);
+        return fail_shape(info, "one kernel serves every channel; groups are for maps");
     return add_kernel(info, filter, linear);
 }
 
@@ -89,26 +101,31 @@ static GfStatus read_kernels(GfTensors *tensors, const char *name, size_t groups
     const GfTensorInfo *info;
     GfWeights weights;
     GF_TRY(gf_tensors_choose(tensors, name, 2, 4, &info));
-    GF_TRY(add_linear(info, groups, filter, linear));
+    GF_TRY(fail_tensor(add_linear(info, groups, filter, linear), tensors, info));
     GF_TRY(gf_tensors_read(tensors, info->name, &weights));
     free((*linear)->weights);
     (*linear)->weights = weights.values;
     return GF_OK;
 }
 
-/* A row of numbers, `wanted` of them, or any count where it is 0. The caller frees *bias. */
+/* A row of numbers, `wanted` of them, or any count where it is 0. */
+static GfStatus check_bias(const GfTensorInfo *info, size_t wanted)
+{
+    if (info->rank != 1)
+        return fail_shape(info, "a bias is a row of numbers");
+    if (wanted && info->count != wanted)
+        return gf_fail(GF_EUSAGE, "%zu numbers for %zu maps", info->count, wanted);
+    return GF_OK;
+}
+
+/* The caller frees *bias. */
 static GfStatus read_bias(GfTensors *tensors, const char *name, size_t wanted, double **bias,
                           size_t *count)
 {
     const GfTensorInfo *info;
     GfWeights weights;
-    char shape[GF_SHAPE_SHOWN];
     GF_TRY(gf_tensors_choose(tensors, name, 1, 1, &info));
-    if (info->rank != 1)
-        return gf_fail(GF_EUSAGE, "an array of shape %s; a bias is a row of numbers",
-                       gf_shape_text(info->rank, info->shape, shape, sizeof shape));
-    if (wanted && info->count != wanted)
-        return gf_fail(GF_EUSAGE, "%zu numbers for %zu maps", info->count, wanted);
+    GF_TRY(fail_tensor(check_bias(info, wanted), tensors, info));
     GF_TRY(gf_tensors_read(tensors, info->name, &weights));
     *bias = weights.values;
     *count = weights.count;
@@ -128,16 +145,31 @@ static GfStatus read_bias_file(const char *path, const char *name, size_t wanted
 
 /* ---- layers ---- */
 
-/* `bias` names a tensor of the weights' file; where there is none of that name, a file. */
-static GfStatus read_layer_bias(GfTensors *tensors, const char *bias, GfLinear *linear)
+static bool has_tensors(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    return end && (strcasecmp(end, ".npy") == 0 || strcasecmp(end, ".safetensors") == 0);
+}
+
+/* A tensor of the weights' file comes before a file of the same name, so that what a command means does
+ * not depend on what else lies in the folder. */
+static bool is_bias_file(const GfTensors *tensors, const char *bias)
+{
+    if (!gf_tensors_named(tensors))
+        return true;
+    return !gf_tensors_find(tensors, bias) && (has_tensors(bias) || access(bias, F_OK) == 0);
+}
+
+static GfStatus read_layer_bias(GfTensors *tensors, const char *path, const char *bias,
+                                GfLinear *linear)
 {
     double *numbers;
     size_t count;
-    if (!gf_tensors_named(tensors) || (!gf_tensors_find(tensors, bias) && access(bias, F_OK) == 0))
+    if (is_bias_file(tensors, bias))
         GF_TRY(read_bias_file(bias, NULL, linear->filters, &numbers, &count));
     else
         GF_TRY(
-            fail_file(read_bias(tensors, bias, linear->filters, &numbers, &count), "bias", bias));
+            fail_file(read_bias(tensors, bias, linear->filters, &numbers, &count), "bias", path));
     if (linear->depth > 0) {
         linear->bias = numbers;
         return GF_OK;
@@ -161,7 +193,7 @@ GfStatus gf_network_conv(const GfValue *values, GfFilter *filter)
     set_sampling(&values[STRIDE], &values[PADDING], &values[DILATION], &linear->sampling);
     linear->sampling.border = borders[values[BORDER].word];
     if (values[BIAS].file)
-        status = read_layer_bias(tensors, values[BIAS].file, linear);
+        status = read_layer_bias(tensors, path, values[BIAS].file, linear);
 done:
     gf_tensors_close(tensors);
     return status;
@@ -203,12 +235,6 @@ GfStatus gf_network_avgpool(const GfValue *values, GfFilter *filter)
         return GF_OK;
     return read_bias_file(values[BIAS].file, values[TENSOR].file, 0, &pool->bias,
                           &pool->bias_count);
-}
-
-static bool has_tensors(const char *path)
-{
-    const char *end = strrchr(path, '.');
-    return end && (strcasecmp(end, ".npy") == 0 || strcasecmp(end, ".safetensors") == 0);
 }
 
 static GfStatus read_window(const char *path, const char *name, GfFilter *filter, GfLinear **linear)
