@@ -13,6 +13,7 @@
 #include "app/listing.h"
 #include "app/message.h"
 #include "app/stop.h"
+#include "app/tensor_listing.h"
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
  * and messages would go into a picture. In its place comes one that can only do the opposite, so
@@ -69,6 +70,8 @@ static int run(const GfOptions *options)
         return gf_compare_files(options);
     case GF_COMMAND_FILTERS:
         return gf_list_filters(options->operands[0]) == GF_OK ? 0 : usage_error();
+    case GF_COMMAND_WEIGHTS:
+        return gf_list_weights(options);
     case GF_COMMAND_DEVICES:
         return gf_list_devices() == GF_OK ? 0 : usage_error();
     case GF_COMMAND_COMPLETION:

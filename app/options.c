@@ -3,6 +3,7 @@
 #include "app/options.h"
 
 #include <getopt.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ static const struct {
 } commands[] = {
     {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
     {"filters", GF_COMMAND_FILTERS, 0, 1, "gpufilter filters [NAME[:PARAMETERS]]"},
+    {"weights", GF_COMMAND_WEIGHTS, 1, SIZE_MAX, "gpufilter weights FILE..."},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
     {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
     {"completion", GF_COMMAND_COMPLETION, 1, 1, "gpufilter completion bash|zsh|fish"},
