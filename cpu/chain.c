@@ -174,20 +174,9 @@ static size_t shared_rows(const GfPipeline *pipeline)
 static size_t least_rows(const GfPipeline *pipeline)
 {
     double work = pipeline->multiply_adds / (double)pipeline->out.height;
-    bool layers = false;
-    for (size_t i = 0; i < pipeline->count; i++)
-        layers |= gf_step_is_layer(&pipeline->steps[i]);
-    if (!layers || work * LEAST_RUN_ROWS <= least_run_work)
+    if (gf_pipeline_layers(pipeline) == 0 || work * LEAST_RUN_ROWS <= least_run_work)
         return LEAST_RUN_ROWS;
     return gf_max((size_t)ceil(least_run_work / work), shared_rows(pipeline));
-}
-
-static size_t count_layers(const GfPipeline *pipeline)
-{
-    size_t layers = 0;
-    for (size_t i = 0; i < pipeline->count; i++)
-        layers += gf_step_is_layer(&pipeline->steps[i]);
-    return layers;
 }
 
 static void find_lives(GfChain *chain)
@@ -206,7 +195,7 @@ static GfStatus choose_rows(GfChain *chain)
     const GfPipeline *pipeline = chain->pipeline;
     Place *places;
     GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
-    chain->deep = count_layers(pipeline) > 1;
+    chain->deep = gf_pipeline_layers(pipeline) > 1;
     chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
     chain->most_rows = chain->deep ? DEEP_RUN_ROWS : MOST_RUN_ROWS;
     chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
