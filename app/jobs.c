@@ -37,10 +37,10 @@ static bool ends_in_slash(const char *path)
 }
 
 /* -o as the one file of a bank: an .npy holds several pictures. */
-static bool is_stack(const GfOptions *options, const GfInputFiles *inputs)
+static bool is_stack(const GfOptions *options, size_t filters, const GfInputFiles *inputs)
 {
     const char *output = options->output;
-    if (!output || options->kernel_count < 2 || inputs->count != 1 || inputs->any_directory)
+    if (!output || filters < 2 || inputs->count != 1 || inputs->any_directory)
         return false;
     if (ends_in_slash(output) || is_directory(output))
         return false;
@@ -49,13 +49,13 @@ static bool is_stack(const GfOptions *options, const GfInputFiles *inputs)
 }
 
 /* Standard input can give its picture to standard output only, unless -o says otherwise. */
-static GfStatus choose_target(const GfOptions *options, const GfJobs *jobs, Target *target)
+static GfStatus choose_target(const GfOptions *options, size_t filters, const GfJobs *jobs,
+                              Target *target)
 {
     const GfInputFiles *inputs = &jobs->inputs;
     const char *output = options->output;
     char shown[SHOWN];
-    bool one = inputs->count == 1 && !inputs->any_directory &&
-               (options->kernel_count == 1 || jobs->stacked);
+    bool one = inputs->count == 1 && !inputs->any_directory && (filters == 1 || jobs->stacked);
     bool from_stdin = inputs->count == 1 && strcmp(inputs->files[0].path, "-") == 0;
     if (options->compare && !output)
         *target = NOWHERE;
@@ -69,7 +69,7 @@ static GfStatus choose_target(const GfOptions *options, const GfJobs *jobs, Targ
         *target = one && !ends_in_slash(output) && !is_directory(output) ? ONE_FILE : FOLDER;
     if (*target == STDOUT && !one)
         return gf_fail(GF_EUSAGE, "standard output takes one output, and there are several%s",
-                       options->kernel_count > 1 ? " (--format npy puts a bank into one)" : "");
+                       filters > 1 ? " (--format npy puts a bank into one)" : "");
     if (*target == STDOUT && (options->json || options->in_place))
         return gf_fail(GF_EUSAGE, "the picture goes to standard output; give -o");
     if (*target != FOLDER || is_directory(output))
@@ -198,10 +198,12 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
     maker.template = options->name ? options->name : gf_name_default;
     GF_TRY(gf_name_check(maker.template));
     GF_TRY(gf_inputs_find(options, options->output, &jobs->inputs));
-    jobs->stacked = is_stack(options, &jobs->inputs);
-    GF_TRY(choose_target(options, jobs, &maker.target));
+    jobs->stacked = is_stack(options, bank->count, &jobs->inputs);
+    GF_TRY(choose_target(options, bank->count, jobs, &maker.target));
     if (options->diff_image && (jobs->inputs.count > 1 || bank->count > 1))
         return gf_fail(GF_EUSAGE, "--diff-image is for one picture and one filter");
+    if (options->in_place && bank->count > 1)
+        return gf_fail(GF_EUSAGE, "--in-place and several filters exclude each other");
     if (options->name && maker.target != BESIDE && maker.target != FOLDER)
         return gf_fail(GF_EUSAGE, "--name does not count where the output is named by -o");
     GF_TRY(make_jobs(&maker));

@@ -38,8 +38,7 @@ static int filter(const GfOptions *options)
     GfJobs jobs = {0};
     GfDevices *devices = NULL;
     int result;
-    if (gf_bank_create(options->kernels, options->kernel_count, &bank) != GF_OK ||
-        gf_jobs_create(options, &bank, &jobs) != GF_OK ||
+    if (gf_bank_create(options, &bank) != GF_OK || gf_jobs_create(options, &bank, &jobs) != GF_OK ||
         gf_devices_create(options, &devices) != GF_OK) {
         result = usage_error();
     } else {
@@ -68,7 +67,7 @@ static int run(const GfOptions *options)
         gf_stop_install(true);
         return gf_compare_files(options);
     case GF_COMMAND_FILTERS:
-        return gf_list_filters(options->operands[0]) == GF_OK ? 0 : usage_error();
+        return gf_list_filters(options) == GF_OK ? 0 : usage_error();
     case GF_COMMAND_DEVICES:
         return gf_list_devices() == GF_OK ? 0 : usage_error();
     case GF_COMMAND_COMPLETION:

@@ -15,14 +15,39 @@ const char *const gf_section_titles[GF_SECTIONS] = {
     [GF_SECTION_COMPARE] = "Comparison",     [GF_SECTION_REPORT] = "Reports",
 };
 
+static GfStatus add_kernel(GfOptions *options, const char *value, bool bank)
+{
+    size_t count = options->kernel_count + 1;
+    const char **kernels = realloc(options->kernels, count * sizeof *kernels);
+    options->kernels = kernels ? kernels : options->kernels;
+    bool *banks = realloc(options->banks, count * sizeof *banks);
+    options->banks = banks ? banks : options->banks;
+    if (!kernels || !banks)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    kernels[count - 1] = value;
+    banks[count - 1] = bank;
+    options->kernel_count = count;
+    return GF_OK;
+}
+
 static GfStatus set_kernel(GfOptions *options, const char *value)
 {
-    const char **longer =
-        realloc(options->kernels, (options->kernel_count + 1) * sizeof *options->kernels);
-    if (!longer)
-        return gf_fail(GF_EMEMORY, "out of memory");
-    longer[options->kernel_count++] = value;
-    options->kernels = longer;
+    return add_kernel(options, value, false);
+}
+
+static GfStatus set_bank(GfOptions *options, const char *value)
+{
+    return add_kernel(options, value, true);
+}
+
+static GfStatus set_combine(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"max", GF_COMBINE_MAX}, {"l2", GF_COMBINE_L2},
+                                   {"l1", GF_COMBINE_L1},   {"sum", GF_COMBINE_SUM},
+                                   {"min", GF_COMBINE_MIN}, {NULL, 0}};
+    int op;
+    GF_TRY(gf_value_word("combine", value, words, &op));
+    options->combine = (GfCombineOp)op;
     return GF_OK;
 }
 
@@ -210,6 +235,14 @@ const GfOption gf_option_table[] = {
      "a kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or the path of a\n"
      "kernel file; given again: one more output, decoded once",
      GF_SECTION_FILTER, FILTER, SET(set_kernel)},
+    {"bank", 0, "BANK",
+     "a family of filters, as gabor:orientations=8:wavelengths=4,8;\n"
+     "one output for each of them",
+     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(set_bank)},
+    {"combine", 0, "HOW",
+     "one output of each bank: the max, min, sum, l1 (sum of\n"
+     "absolute values) or l2 (root of the sum of squares)",
+     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(set_combine)},
     {"border", 0, "MODE",
      "what lies outside the picture: replicate (default),\n"
      "reflect101, reflect, wrap, constant[:V], zero, or valid\n"

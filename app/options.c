@@ -18,7 +18,8 @@ static const struct {
     const char *usage;
 } commands[] = {
     {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
-    {"filters", GF_COMMAND_FILTERS, 0, 1, "gpufilter filters [NAME[:PARAMETERS]]"},
+    {"filters", GF_COMMAND_FILTERS, 0, SIZE_MAX,
+     "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK]"},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
     {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
     {"completion", GF_COMMAND_COMPLETION, 1, 1, "gpufilter completion bash|zsh|fish"},
@@ -120,6 +121,14 @@ static GfStatus conflict(const char *one, const char *other)
     return gf_fail(GF_EUSAGE, "%s and %s exclude each other", one, other);
 }
 
+static bool any_bank(const GfOptions *options)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (options->banks[i])
+            return true;
+    return false;
+}
+
 /* Options that are right one by one, but not together. */
 static GfStatus check_together(const GfOptions *options)
 {
@@ -134,6 +143,8 @@ static GfStatus check_together(const GfOptions *options)
         return conflict("--in-place", "--format");
     if (options->in_place && options->kernel_count > 1)
         return conflict("--in-place", "several kernels");
+    if (options->combine && !any_bank(options))
+        return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
     if (options->json && to_stdout)
         return conflict("--json", "-o -");
     if (options->compare && to_stdout)
@@ -190,7 +201,8 @@ static GfStatus check_operands(const GfOptions *options)
     gf_escape(first, shown, sizeof shown);
     if (command && access(first, F_OK) != 0)
         return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"%s\"?", shown, command);
-    return gf_fail(GF_EUSAGE, "no filter for %s: --kernel is missing; %s", shown, example);
+    return gf_fail(GF_EUSAGE, "no filter for %s: --kernel or --bank is missing; %s", shown,
+                   example);
 }
 
 GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
@@ -229,6 +241,7 @@ GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
 void gf_options_free(GfOptions *options)
 {
     free(options->kernels);
+    free(options->banks);
     free(options->operands);
 }
 

@@ -31,7 +31,9 @@ typedef enum GfDeviceWish {
 typedef struct GfOptions {
     GfCommand command;
     bool help, version;
-    const char **kernels; /* owned array of borrowed texts, in the order given */
+    const char *
+        *kernels; /* of --kernel and --bank; owned array of borrowed texts, in the order given */
+    bool *banks;  /* which of them are banks; owned */
     size_t kernel_count;
     const char **operands; /* likewise; without the command's word */
     size_t operand_count;
@@ -41,6 +43,7 @@ typedef struct GfOptions {
     GfRange range;
     GfAlpha alpha;
     bool flip;
+    GfCombineOp combine; /* of each bank; GF_COMBINE_NONE: its members are outputs of their own */
 
     const char *output;    /* NULL: beside the input */
     const char *name;      /* template; NULL: not given */
