@@ -7,7 +7,7 @@
 #include "app/values.h"
 #include "gpu/algorithms.h"
 
-enum { MAX_THREADS = 1024, MAX_JOBS = 256, MAX_WORDS = 31 };
+enum { MAX_THREADS = 1024, MAX_JOBS = 256, MAX_WORDS = 31, MAX_COLUMNS = 65535 };
 
 const char *const gf_section_titles[GF_SECTIONS] = {
     [GF_SECTION_FILTER] = "What to compute", [GF_SECTION_OUTPUT] = "What to write, and where",
@@ -77,14 +77,14 @@ static GfStatus set_border(GfOptions *options, const char *value)
 
 static GfStatus set_range(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"auto", GF_RANGE_AUTO},
-                                   {"clamp", GF_RANGE_CLAMP},
-                                   {"abs", GF_RANGE_ABS},
-                                   {"offset", GF_RANGE_OFFSET},
-                                   {NULL, 0}};
+    enum { minmax = GF_RANGE_OFFSET + 1 }; /* not of the plan: it sees no whole picture */
+    static const GfWord words[] = {{"auto", GF_RANGE_AUTO}, {"clamp", GF_RANGE_CLAMP},
+                                   {"abs", GF_RANGE_ABS},   {"offset", GF_RANGE_OFFSET},
+                                   {"minmax", minmax},      {NULL, 0}};
     int range;
     GF_TRY(gf_value_word("range", value, words, &range));
-    options->range = (GfRange)range;
+    options->minmax = range == minmax;
+    options->range = options->minmax ? GF_RANGE_CLAMP : (GfRange)range;
     return GF_OK;
 }
 
@@ -144,6 +144,28 @@ static GfStatus set_format(GfOptions *options, const char *value)
     GF_TRY(gf_value_word("format", strcmp(value, "jpg") == 0 ? "jpeg" : value, words, &number));
     options->format = gf_codecs[number];
     return GF_OK;
+}
+
+static GfStatus set_montage(GfOptions *options, const char *value)
+{
+    return set_text(&options->montage, "montage", value);
+}
+
+static GfStatus set_montage_scale(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"map", GF_MONTAGE_MAP},
+                                   {"common", GF_MONTAGE_COMMON},
+                                   {"none", GF_MONTAGE_NONE},
+                                   {NULL, 0}};
+    int scale;
+    GF_TRY(gf_value_word("montage-scale", value, words, &scale));
+    options->montage_scale = (GfMontageScale)scale;
+    return GF_OK;
+}
+
+static GfStatus set_montage_columns(GfOptions *options, const char *value)
+{
+    return gf_value_count("montage-columns", value, 1, MAX_COLUMNS, &options->montage_columns);
 }
 
 static GfStatus set_quality(GfOptions *options, const char *value)
@@ -250,7 +272,8 @@ const GfOption gf_option_table[] = {
      GF_SECTION_FILTER, FILTER, SET(set_border)},
     {"range", 0, "HOW",
      "how a response becomes a picture: clamp, abs, offset (zero\n"
-     "is mid-grey), or auto (abs for derivatives, else clamp)",
+     "is mid-grey), minmax (smallest is black, largest white), or\n"
+     "auto (abs for derivatives, else clamp)",
      GF_SECTION_FILTER, FILTER, SET(set_range)},
     {"alpha", 0, "HOW",
      "opacity: premul (colour weighted by it), copy, filter (as\n"
@@ -267,6 +290,16 @@ const GfOption gf_option_table[] = {
      "names of outputs; default '{stem}.{filter}{ext}', and\n"
      "{dir} and {index} are known too",
      GF_SECTION_OUTPUT, FILTER, SET(set_name)},
+    {"montage", 0, "FILE",
+     "instead of single outputs one contact sheet a picture; for\n"
+     "several pictures a template as '{stem}.maps.png'",
+     GF_SECTION_OUTPUT, FILTER, SET(set_montage)},
+    {"montage-scale", 0, "HOW",
+     "black and white of a montage are the extremes of each map\n"
+     "(default), of all (common), or as --range says (none)",
+     GF_SECTION_OUTPUT, FILTER, SET(set_montage_scale)},
+    {"montage-columns", 0, "N", "tiles in a row of a montage; default: near-square",
+     GF_SECTION_OUTPUT, FILTER, SET(set_montage_columns)},
     {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT, EITHER,
      FLAG(overwrite)},
     {"skip-existing", 0, NULL, "pass over outputs that exist", GF_SECTION_OUTPUT, FILTER,

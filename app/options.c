@@ -129,6 +129,26 @@ static bool any_bank(const GfOptions *options)
     return false;
 }
 
+static GfStatus check_montage(const GfOptions *options)
+{
+    if (!options->montage && (options->montage_scale || options->montage_columns))
+        return gf_fail(GF_EUSAGE, "--montage-%s goes with --montage",
+                       options->montage_scale ? "scale" : "columns");
+    if (!options->montage)
+        return GF_OK;
+    if (options->in_place)
+        return conflict("--in-place", "--montage");
+    if (options->name)
+        return conflict("--name", "--montage, which is a name itself,");
+    if (options->json && strcmp(options->montage, "-") == 0)
+        return conflict("--json", "--montage -");
+    if (options->minmax && options->montage_scale == GF_MONTAGE_NONE)
+        return conflict("--range minmax", "--montage-scale none");
+    if (options->depth_given && gf_sample_is_float(options->depth))
+        return gf_fail(GF_EUSAGE, "--depth: a montage has 8 or 16 bits");
+    return GF_OK;
+}
+
 /* Options that are right one by one, but not together. */
 static GfStatus check_together(const GfOptions *options)
 {
@@ -143,6 +163,7 @@ static GfStatus check_together(const GfOptions *options)
         return conflict("--in-place", "--format");
     if (options->in_place && options->kernel_count > 1)
         return conflict("--in-place", "several kernels");
+    GF_TRY(check_montage(options));
     if (options->combine && !any_bank(options))
         return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
     if (options->json && to_stdout)
