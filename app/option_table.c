@@ -168,6 +168,11 @@ static GfStatus set_montage_columns(GfOptions *options, const char *value)
     return gf_value_count("montage-columns", value, 1, MAX_COLUMNS, &options->montage_columns);
 }
 
+static GfStatus set_picture(GfOptions *options, const char *value)
+{
+    return set_text(&options->picture, "picture", value);
+}
+
 static GfStatus set_quality(GfOptions *options, const char *value)
 {
     size_t quality;
@@ -300,8 +305,12 @@ const GfOption gf_option_table[] = {
      GF_SECTION_OUTPUT, FILTER, SET(set_montage_scale)},
     {"montage-columns", 0, "N", "tiles in a row of a montage; default: near-square",
      GF_SECTION_OUTPUT, FILTER, SET(set_montage_columns)},
-    {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT, EITHER,
-     FLAG(overwrite)},
+    {"picture", 0, "FILE",
+     "with gpufilter filters: draw the kernels of the filters or\n"
+     "of a --bank, of all filters where none is named",
+     GF_SECTION_OUTPUT, GF_COMMAND_FILTERS, SET(set_picture)},
+    {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT,
+     EITHER | GF_COMMAND_FILTERS, FLAG(overwrite)},
     {"skip-existing", 0, NULL, "pass over outputs that exist", GF_SECTION_OUTPUT, FILTER,
      FLAG(skip_existing)},
     {"in-place", 0, NULL, "write the output over its input", GF_SECTION_OUTPUT, FILTER,

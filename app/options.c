@@ -19,7 +19,7 @@ static const struct {
 } commands[] = {
     {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
     {"filters", GF_COMMAND_FILTERS, 0, SIZE_MAX,
-     "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK]"},
+     "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK] [--picture FILE]"},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
     {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
     {"completion", GF_COMMAND_COMPLETION, 1, 1, "gpufilter completion bash|zsh|fish"},
@@ -102,14 +102,24 @@ static GfStatus refuse(int result, const char *typed)
     return unknown_long(typed);
 }
 
+/* An option of other calls than this one. */
+static GfStatus refuse_option(const GfOptions *options, const GfOption *option)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (commands[i].command == options->command)
+            return gf_fail(GF_EUSAGE, "--%s does not go with \"%s\"", option->name,
+                           commands[i].word);
+        if (options->command == GF_COMMAND_FILTER && commands[i].command & option->commands)
+            return gf_fail(GF_EUSAGE, "--%s goes with gpufilter %s", option->name,
+                           commands[i].word);
+    }
+    return GF_OK;
+}
+
 static GfStatus set_option(GfOptions *options, const GfOption *option, const char *value)
 {
-    if (!(option->commands & options->command)) {
-        for (size_t i = 0; i < COMMANDS; i++)
-            if (commands[i].command == options->command)
-                return gf_fail(GF_EUSAGE, "--%s does not go with \"%s\"", option->name,
-                               commands[i].word);
-    }
+    if (!(option->commands & options->command))
+        GF_TRY(refuse_option(options, option));
     if (option->set)
         return option->set(options, value);
     memcpy((char *)options + option->flag, &(bool){true}, sizeof(bool));
@@ -166,6 +176,8 @@ static GfStatus check_together(const GfOptions *options)
     GF_TRY(check_montage(options));
     if (options->combine && !any_bank(options))
         return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
+    if (options->combine && options->picture)
+        return conflict("--combine", "--picture");
     if (options->json && to_stdout)
         return conflict("--json", "-o -");
     if (options->compare && to_stdout)

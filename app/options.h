@@ -78,6 +78,7 @@ typedef struct GfOptions {
     bool compare, tolerance_given;
     double tolerance;
     const char *diff_image;
+    const char *picture; /* of `filters`: where kernels are drawn; NULL: listed as text */
 
     bool stats, json, quiet, verbose;
 } GfOptions;

@@ -449,6 +449,10 @@ static void centre_kernel(const GfLinear *from, const GfLinear *to, size_t f)
 GfStatus gf_members_combine(const char *text, const GfMembers *members, GfCombineOp op,
                             GfFilter **out)
 {
+    static const char *const ops[] = {
+        [GF_COMBINE_NONE] = "",          [GF_COMBINE_L2] = "l2",   [GF_COMBINE_L1] = "l1",
+        [GF_COMBINE_MAX] = "max",        [GF_COMBINE_MIN] = "min", [GF_COMBINE_SUM] = "sum",
+        [GF_COMBINE_UNSHARP] = "unsharp"};
     GfFilter *filter = NULL;
     GfLinear *linear;
     GfStatus status;
@@ -459,8 +463,9 @@ GfStatus gf_members_combine(const char *text, const GfMembers *members, GfCombin
         height = gf_max(height, members->filters[i]->stages[0].linear.height);
     }
     GF_GO(gf_allocate_zero(1, sizeof *filter, &filter));
-    filter->text = strdup(text);
     filter->name = strndup(text, strcspn(text, ":"));
+    if (asprintf(&filter->text, "%s %s", text, ops[op]) < 0)
+        filter->text = NULL;
     GF_GO(filter->text && filter->name ? GF_OK : gf_fail(GF_EMEMORY, "out of memory"));
     GF_GO(gf_filter_add_kernel(filter, members->count, width, height, &linear));
     linear->scale = members->filters[0]->stages[0].linear.scale;

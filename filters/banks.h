@@ -27,7 +27,7 @@ const GfNamedBank *gf_named_bank_find(const char *name);
  * with the reason; GF_EMEMORY. `members` is to be freed in every case. */
 GfStatus gf_members_parse(const char *text, GfMembers *members);
 
-/* Makes one filter of all members: their kernels, each centred in a field of zeros of the largest
+/* Makes one filter of all members, its text being the bank's and the operation: their kernels, each centred in a field of zeros of the largest
  * size, and a stage that combines the responses. GF_EUSAGE, GF_EMEMORY. On success the caller owns
  * *filter, whose name is the bank's. */
 GfStatus gf_members_combine(const char *text, const GfMembers *members, GfCombineOp op,
