@@ -1,4 +1,5 @@
-/* Every kernel has a scale of its own, because what is looked at is its shape. The ground of the sheet is
+/* Every kernel has a scale of its own, because what is looked at is its shape, but all are enlarged alike,
+ * unless the smallest could then not be seen. The ground of the sheet is
  * darker than the gray that stands for zero, so that a kernel's edge is seen where its taps vanish. */
 #include "filters/kernel_picture.h"
 
@@ -9,7 +10,7 @@
 #include "common/memory.h"
 #include "images/sheet.h"
 
-enum { LEAST_TILE = 96, GROUND = 32, MOST_PIXELS = 1 << 28 };
+enum { LEAST_TILE = 128, READABLE = 4, GROUND = 32, MOST_PIXELS = 1 << 28 };
 
 /* A kernel to be drawn, wherever its weights are. */
 typedef struct Tile {
@@ -25,9 +26,18 @@ static double largest_weight(const Tile *tile)
     return largest;
 }
 
-static void draw(const GfSheet *sheet, size_t number, const Tile *tile, const GfImage *image)
+static size_t side_of(const Tile *tile)
 {
-    size_t zoom = sheet->tile_width / gf_max(tile->width, tile->height), left, top;
+    return gf_max(tile->width, tile->height);
+}
+
+/* Draws the kernel, a tap being zoom x zoom pixels; 0: as many as the tile takes. */
+static void draw(const GfSheet *sheet, size_t number, const Tile *tile, size_t zoom,
+                 const GfImage *image)
+{
+    size_t left, top;
+    if (zoom == 0)
+        zoom = sheet->tile_width / side_of(tile);
     size_t width = zoom * tile->width, height = zoom * tile->height;
     size_t channels = image->format.channels;
     double middle = gf_sample_middle(GF_U8), largest = largest_weight(tile);
@@ -46,13 +56,17 @@ static void draw(const GfSheet *sheet, size_t number, const Tile *tile, const Gf
 /* columns 0: near-square. */
 static GfStatus draw_all(const Tile *tiles, size_t count, size_t *columns, GfImage *image)
 {
-    size_t side = LEAST_TILE, channels = 1, pixels;
+    size_t least = SIZE_MAX, most = 1, channels = 1, pixels;
     GfSheet sheet;
     *image = (GfImage){0};
     for (size_t i = 0; i < count; i++) {
-        side = gf_max(side, gf_max(tiles[i].width, tiles[i].height));
+        least = gf_min(least, side_of(&tiles[i]));
+        most = gf_max(most, side_of(&tiles[i]));
         channels = gf_max(channels, tiles[i].channels);
     }
+    size_t side = gf_max(most, LEAST_TILE), zoom = side / most;
+    if (least * zoom < side / READABLE)
+        zoom = 0;
     GF_TRY(gf_sheet_plan(count, *columns, side, side, GF_SHEET_MARGIN, &sheet));
     if (!gf_mul(sheet.width, sheet.height, &pixels) || pixels > MOST_PIXELS)
         return gf_fail(GF_ELIMIT, "a picture of %zu kernels would be %zu x %zu pixels", count,
@@ -61,7 +75,7 @@ static GfStatus draw_all(const Tile *tiles, size_t count, size_t *columns, GfIma
     GF_TRY(gf_image_allocate(&format, image));
     memset(image->samples, GROUND, format.height * image->stride);
     for (size_t i = 0; i < count; i++)
-        draw(&sheet, i, &tiles[i], image);
+        draw(&sheet, i, &tiles[i], zoom, image);
     *columns = sheet.columns;
     return GF_OK;
 }

@@ -112,14 +112,14 @@ load common
 }
 
 @test "filters --picture draws kernels, zero in the middle" {
-    local side=96
+    local side=128
     gf filters '1x1: -3' --picture one.npy
     [ "$status" -eq 0 ]
     [ "$output" = 'row 1: custom' ]
     [ "$(values u1 one.npy | tr ' ' '\n' | sort -n | uniq -c | tr -s ' ')" = \
         " $((side * side)) 1"$'\n'" $(((side + 8) * (side + 8) - side * side)) 32" ]
     gf filters '3x1: -1 0 2' --picture row.npy
-    # Rows of three tiles of 32 pixels: -1 of 2 is half way down.
+    # Three taps of 42 x 42 pixels: -1 of 2 is half way down.
     [ "$(values u1 row.npy | tr ' ' '\n' | sort -n | uniq -c | awk '{print $2}' | xargs)" = '32 64 128 255' ]
 }
 
@@ -137,10 +137,10 @@ load common
     npy '|i1' 1 '2, 3, 1, 1' '\x01\x00\x00\x00\xff\x00' >rgb.npy
     gf filters conv:weights=rgb.npy --picture rgb.out.npy
     [ "$output" = 'row 1: conv 1, conv 2' ]
-    [ "$(values u1 rgb.out.npy | wc -w)" -eq $((3 * 104 * 204)) ]
+    [ "$(values u1 rgb.out.npy | wc -w)" -eq $((3 * 136 * 268)) ]
     npy '|i1' 1 '2, 2, 1, 1' '\x01\x00\x00\xff' >two.npy
     gf filters conv:weights=two.npy --picture two.out.npy
-    [ "$(values u1 two.out.npy | wc -w)" -eq $((204 * 204)) ]
+    [ "$(values u1 two.out.npy | wc -w)" -eq $((268 * 268)) ]
     gf filters relu --picture none.png
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: relu has no kernel that could be drawn' ]
