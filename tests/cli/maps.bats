@@ -150,6 +150,10 @@ row() { # a.npy: the picture 1 2 3
     npy '|u1' 1 '2, 1, 1, 3' '\x01\x02\x03\x0a\x14\x28' >two.npy # two pictures do not
     gf two.npy -k identity --range minmax --depth 8 -o e.npy
     [ "$(values u1 e.npy)" = '0 128 255 0 85 255' ]
+    # 1, NaN, infinity, 2
+    npy '<f4' 4 '1, 4' '\x00\x00\x80\x3f\x00\x00\xc0\x7f\x00\x00\x80\x7f\x00\x00\x00\x40' >odd.npy
+    gf odd.npy -k identity --range minmax --depth 8 -o odd8.npy
+    [ "$(values u1 odd8.npy)" = '0 0 255 255' ]
     scene rgba8 f.png 17x11
     gf f.png -k identity --range minmax -o f2.png
     [ "$status" -eq 0 ]
