@@ -8,7 +8,7 @@
 
 #include "app/stage_text.h"
 #include "cpu/backend.h"
-#include "filters/catalog.h"
+#include "filters/banks.h"
 #include "filters/grammar.h"
 #include "gpu/algorithms.h"
 #include "gpu/backend.h"
@@ -35,6 +35,10 @@ static void print_values(const GfParameter *parameter)
     switch (parameter->kind) {
     case GF_WORD:
         print_choices(parameter);
+        return;
+    case GF_LIST:
+        printf("each %g to %g, default %s", parameter->minimum, parameter->maximum,
+               parameter->words);
         return;
     case GF_FILE:
     case GF_OPTIONAL_FILE:
@@ -74,7 +78,17 @@ static void list_catalog(void)
         printf("%-12s %s\n", row->name, row->summary);
     printf("\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
            "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path;\n"
-           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors.\n");
+           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors.\n"
+           "\nBanks, families of filters:\n\n");
+    for (const GfNamedBank *row = gf_named_banks; row->about.name; row++)
+        printf("--bank %-12s %s\n", row->about.name, row->about.summary);
+    printf("\nOne in numbers: gpufilter filters --bank gabor:orientations=4.\n");
+}
+
+static void print_about(const GfNamedFilter *row)
+{
+    printf("%s: %s\n\nFormula: %s\n", row->name, row->summary, row->formula);
+    print_parameters(row);
 }
 
 /* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
@@ -87,25 +101,68 @@ static const GfNamedFilter *find_row(const char *text, bool *bare)
     return text[length] == ',' ? NULL : gf_catalog_find(name);
 }
 
-GfStatus gf_list_filters(const char *text)
+static void print_stages(const GfFilter *filter)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        gf_stage_print(&filter->stages[i]);
+}
+
+static GfStatus list_filter(const char *text)
 {
     GfFilter *filter = NULL;
     bool bare;
-    if (!text) {
-        list_catalog();
-        return GF_OK;
-    }
     const GfNamedFilter *row = find_row(text, &bare);
     /* Without its file such a filter has no stages yet. */
     if (!row || !bare || !gf_catalog_required(row))
         GF_TRY(gf_filter_parse(text, &filter));
-    if (row) {
-        printf("%s: %s\n\nFormula: %s\n", row->name, row->summary, row->formula);
-        print_parameters(row);
-    }
-    for (size_t i = 0; filter && i < filter->count; i++)
-        gf_stage_print(&filter->stages[i]);
+    if (row)
+        print_about(row);
+    if (filter)
+        print_stages(filter);
     gf_filter_free(filter);
+    return GF_OK;
+}
+
+static void print_members(const char *text, const GfMembers *members)
+{
+    char name[NAME_LENGTH + 1];
+    snprintf(name, sizeof name, "%.*s", (int)gf_min(strcspn(text, ":"), NAME_LENGTH), text);
+    print_about(&gf_named_bank_find(name)->about);
+    for (size_t i = 0; i < members->count; i++) {
+        printf("\n%s", members->filters[i]->name);
+        print_stages(members->filters[i]);
+    }
+}
+
+static GfStatus list_bank(const char *text, GfCombineOp combine)
+{
+    GfMembers members;
+    GfFilter *combined = NULL;
+    GfStatus status;
+    GF_GO(gf_members_parse(text, &members));
+    if (combine != GF_COMBINE_NONE)
+        GF_GO(gf_members_combine(text, &members, combine, &combined));
+    print_members(text, &members);
+    if (combined)
+        gf_stage_print(&combined->stages[1]);
+done:
+    gf_filter_free(combined);
+    gf_members_free(&members);
+    return status;
+}
+
+GfStatus gf_list_filters(const GfOptions *options)
+{
+    if (options->operand_count + options->kernel_count == 0)
+        list_catalog();
+    for (size_t i = 0; i < options->operand_count; i++) {
+        printf("%s", i ? "\n" : "");
+        GF_TRY(list_filter(options->operands[i]));
+    }
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        printf("%s", i + options->operand_count ? "\n" : "");
+        GF_TRY(list_bank(options->kernels[i], options->combine));
+    }
     return GF_OK;
 }
 

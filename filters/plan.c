@@ -57,6 +57,18 @@ static double kernel_sum(const GfLinear *linear, size_t f, double *absolute)
     return sum;
 }
 
+/* Of what the step makes of its kernels, all of which have the first one's meaning unless they are added
+ * up. */
+static double response_sum(const GfStep *step, double *absolute)
+{
+    double sum = kernel_sum(&step->linear, 0, absolute), more;
+    for (size_t f = 1; step->combine.op == GF_COMBINE_SUM && f < step->linear.filters; f++) {
+        sum += kernel_sum(&step->linear, f, &more);
+        *absolute += more;
+    }
+    return sum;
+}
+
 static Meaning find_meaning(const GfPipeline *pipeline)
 {
     Meaning meaning = {.sum = 1.0};
@@ -66,7 +78,7 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         meaning.learned |= step->kind != GF_STEP_FILTER || gf_step_is_layer(step);
         if (meaning.learned)
             continue;
-        double absolute, sum = kernel_sum(linear, 0, &absolute);
+        double absolute, sum = response_sum(step, &absolute);
         bool zero = fabs(sum) <= 1e-9 * absolute;
         meaning.is_signed = (meaning.is_signed || zero) && linear->offset == 0.0;
         meaning.derivative |= zero || linear->offset != 0.0;
