@@ -14,15 +14,33 @@ bool gf_maps_allowed(const GfOptions *options, const GfJob *job)
     return !options->montage && !options->in_place && job->bases_are_names;
 }
 
-/* Channels that the filter makes of any input; 0: as many as it is given. */
+/* Channels that a stage makes of `channels` (0: as many as the input has) of any input. */
+static size_t channels_after(const GfStage *stage, size_t channels)
+{
+    const GfUpsample *upsample = &stage->upsample;
+    switch (stage->kind) {
+    case GF_STAGE_LINEAR:
+        return stage->linear.depth > 0 ? stage->linear.filters : channels;
+    case GF_STAGE_ENTRY:
+        return stage->entry.channels + stage->entry.plane_count;
+    case GF_STAGE_EXIT: /* a picture: as the input, or with as many colours as there are maps */
+        return stage->exit.residual ? 0 : channels;
+    case GF_STAGE_UPSAMPLE:
+        return upsample->shuffle ? channels / (upsample->factor_x * upsample->factor_y) : channels;
+    case GF_STAGE_COMBINE:
+    case GF_STAGE_POINTWISE:
+    case GF_STAGE_POOL:
+    case GF_STAGE_ADD:
+        break;
+    }
+    return channels;
+}
+
 static size_t channels_of(const GfFilter *filter)
 {
     size_t channels = 0;
-    for (size_t i = 0; i < filter->count; i++) {
-        const GfStage *stage = &filter->stages[i];
-        if (stage->kind == GF_STAGE_LINEAR && stage->linear.depth > 0)
-            channels = stage->linear.filters;
-    }
+    for (size_t i = 0; i < filter->count; i++)
+        channels = channels_after(&filter->stages[i], channels);
     return channels;
 }
 
