@@ -485,6 +485,22 @@ static size_t pipeline_span(const GfPipeline *pipeline)
     return span;
 }
 
+/* Output rows that so many rows of input give at most: as many, or as the picture grows on the way. A step
+ * that strides or enlarges may hand a row on earlier or later by what a row of it comes to in the end. */
+static size_t rows_of(const GfPipeline *pipeline, size_t rows)
+{
+    double growth = 1.0, uneven = 0.0;
+    for (size_t i = pipeline->count; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        growth *= (double)step->factor_y;
+        if (step->stride_y > 1 || step->factor_y > 1)
+            uneven += growth;
+        growth /= (double)step->stride_y;
+    }
+    double most = (double)rows * fmax(growth, 1.0) + uneven;
+    return most < (double)pipeline->out.height ? (size_t)ceil(most) : pipeline->out.height;
+}
+
 static size_t ring_rows(const GfPlan *plan, size_t span)
 {
     size_t band = plan->band_rows;
@@ -501,7 +517,7 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
     size_t bytes = plan->ring_rows * gf_row_bytes(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
-        pipeline->most_rows = gf_min(band + pipeline_span(pipeline), pipeline->out.height);
+        pipeline->most_rows = rows_of(pipeline, band + pipeline_span(pipeline));
         bytes += slots * pipeline->most_rows * gf_row_bytes(&pipeline->out);
     }
     return bytes;

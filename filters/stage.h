@@ -161,7 +161,8 @@ typedef enum GfStageKind {
     GF_STAGE_UPSAMPLE
 } GfStageKind;
 
-/* The pictures that a stage is for: of two networks in one filter, one is for those without colour. */
+/* The pictures that a stage is for. Of two networks, each from its entry on, the first is for those that
+ * have no colour where it begins, the second for the others. */
 typedef enum GfAudience { GF_FOR_ALL, GF_FOR_GRAY, GF_FOR_COLOUR } GfAudience;
 
 typedef struct GfStage {
