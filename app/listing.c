@@ -4,12 +4,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/stage_text.h"
 #include "cpu/backend.h"
 #include "filters/catalog.h"
 #include "filters/grammar.h"
+#include "filters/network_file.h"
+#include "filters/parameter.h"
 #include "gpu/algorithms.h"
 #include "gpu/backend.h"
 
@@ -74,7 +77,8 @@ static void list_catalog(void)
         printf("%-12s %s\n", row->name, row->summary);
     printf("\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
            "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path;\n"
-           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors.\n");
+           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors;\n"
+           "whole networks: @FILE.json, which gpufilter-filters(7) describes.\n");
 }
 
 /* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
@@ -85,6 +89,34 @@ static const GfNamedFilter *find_row(const char *text, bool *bare)
     snprintf(name, sizeof name, "%.*s", (int)gf_min(length, NAME_LENGTH), text);
     *bare = !text[length];
     return text[length] == ',' ? NULL : gf_catalog_find(name);
+}
+
+static void print_about(const GfNamedFilter *row)
+{
+    printf("%s: %s\n", row->name, row->summary);
+    if (row->formula)
+        printf("\nFormula: %s\n", row->formula);
+    print_parameters(row);
+}
+
+/* What a filter file, "PATH[:PARAMETERS]" and no chain, says about itself. */
+static GfStatus print_file(const char *text)
+{
+    GfNetworkFile *file = NULL;
+    GfStatus status = GF_OK;
+    char *path = strdup(text);
+    if (!path)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    if (!gf_cut(path, ',')) {
+        gf_cut(path, ':');
+        gf_unescape(path);
+        status = gf_network_file_open(path, &file);
+    }
+    if (file)
+        print_about(gf_network_file_row(file));
+    gf_network_file_close(file);
+    free(path);
+    return status;
 }
 
 GfStatus gf_list_filters(const char *text)
@@ -99,12 +131,12 @@ GfStatus gf_list_filters(const char *text)
     /* Without its file such a filter has no stages yet. */
     if (!row || !bare || !gf_catalog_required(row))
         GF_TRY(gf_filter_parse(text, &filter));
-    if (row) {
-        printf("%s: %s\n\nFormula: %s\n", row->name, row->summary, row->formula);
-        print_parameters(row);
-    }
-    for (size_t i = 0; filter && i < filter->count; i++)
-        gf_stage_print(&filter->stages[i]);
+    if (row)
+        print_about(row);
+    if (text[0] == '@')
+        GF_TRY(print_file(text + 1));
+    if (filter)
+        gf_stages_print(filter);
     gf_filter_free(filter);
     return GF_OK;
 }
