@@ -28,8 +28,9 @@ done
 
 # A whole network beside PyTorch, where there is one.
 if python3 -c 'import torch, safetensors' 2>/dev/null; then
-    part 'networks' python3 "$(dirname "${BASH_SOURCE[0]}")/networks.py" "$build/gpufilter" |
-        tee "$out/networks.txt"
+    echo '#### networks'
+    python3 "$(dirname "${BASH_SOURCE[0]}")/networks.py" "$build/gpufilter" >"$out/networks.txt" || status=1
+    cat "$out/networks.txt"
 fi
 
 # The same launches, timed by the card's own counters.
