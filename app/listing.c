@@ -44,6 +44,9 @@ static void print_values(const GfParameter *parameter)
     case GF_OPTIONAL_FILE:
         printf("a file%s", parameter->kind == GF_FILE ? ", must be given" : ", default none");
         return;
+    case GF_OPTIONAL_NAME:
+        printf("a name, default none");
+        return;
     case GF_SIZE:
         printf("N or HEIGHTxWIDTH, ");
         break;
@@ -75,7 +78,7 @@ static void list_catalog(void)
         printf("%-12s %s\n", row->name, row->summary);
     printf("\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
            "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path;\n"
-           "learned ones from NumPy or PyTorch: conv:weights=FILE.npy.\n"
+           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors.\n"
            "\nBanks, families of filters:\n\n");
     for (const GfNamedBank *row = gf_named_banks; row->about.name; row++)
         printf("--bank %-12s %s\n", row->about.name, row->about.summary);

@@ -15,6 +15,7 @@
 #include "app/listing.h"
 #include "app/message.h"
 #include "app/stop.h"
+#include "app/tensor_listing.h"
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
  * and messages would go into a picture. In its place comes one that can only do the opposite, so
@@ -83,6 +84,8 @@ static int run(const GfOptions *options)
         return (options->picture ? gf_kernel_sheet : gf_list_filters)(options) == GF_OK
                    ? 0
                    : usage_error();
+    case GF_COMMAND_WEIGHTS:
+        return gf_list_weights(options);
     case GF_COMMAND_DEVICES:
         return gf_list_devices() == GF_OK ? 0 : usage_error();
     case GF_COMMAND_COMPLETION:

@@ -250,6 +250,7 @@ static GfStatus set_tolerance(GfOptions *options, const char *value)
 enum {
     FILTER = GF_COMMAND_FILTER,
     EITHER = GF_COMMAND_FILTER | GF_COMMAND_COMPARE,
+    REPORTING = EITHER | GF_COMMAND_WEIGHTS,
     ALL = GF_COMMAND_ALL
 };
 
@@ -365,10 +366,10 @@ const GfOption gf_option_table[] = {
 
     {"stats", 0, NULL, "time and throughput of each picture", GF_SECTION_REPORT, FILTER,
      FLAG(stats)},
-    {"json", 0, NULL, "one line of JSON a picture on standard output", GF_SECTION_REPORT, EITHER,
+    {"json", 0, NULL, "one line of JSON a picture on standard output", GF_SECTION_REPORT, REPORTING,
      FLAG(json)},
     {"quiet", 'q', NULL, "errors only", GF_SECTION_REPORT, EITHER, FLAG(quiet)},
-    {"verbose", 'v', NULL, "what was chosen, and why", GF_SECTION_REPORT, EITHER, FLAG(verbose)},
+    {"verbose", 'v', NULL, "what was chosen, and why", GF_SECTION_REPORT, REPORTING, FLAG(verbose)},
     {"help", 'h', NULL, "this text", GF_SECTION_REPORT, ALL, FLAG(help)},
     {"version", 0, NULL, "the version", GF_SECTION_REPORT, ALL, FLAG(version)},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL},

@@ -3,6 +3,7 @@
 #include "app/options.h"
 
 #include <getopt.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ static const struct {
     {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
     {"filters", GF_COMMAND_FILTERS, 0, SIZE_MAX,
      "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK] [--picture FILE]"},
+    {"weights", GF_COMMAND_WEIGHTS, 1, SIZE_MAX, "gpufilter weights FILE..."},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
     {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
     {"completion", GF_COMMAND_COMPLETION, 1, 1, "gpufilter completion bash|zsh|fish"},

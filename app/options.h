@@ -18,7 +18,8 @@ typedef enum GfCommand {
     GF_COMMAND_DEVICES = 8,
     GF_COMMAND_ALGORITHMS = 16,
     GF_COMMAND_COMPLETION = 32,
-    GF_COMMAND_ALL = 63
+    GF_COMMAND_WEIGHTS = 64,
+    GF_COMMAND_ALL = 127
 } GfCommand;
 
 typedef enum GfDeviceWish {

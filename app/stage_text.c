@@ -142,6 +142,9 @@ static void print_pointwise(const GfPointwise *pointwise)
     case GF_POINTWISE_CLAMP:
         printf("at least %g, then at most %g\n", pointwise->a, pointwise->b);
         break;
+    case GF_POINTWISE_LEAKY:
+        printf("times %g where it is negative\n", pointwise->a);
+        break;
     }
 }
 
@@ -159,8 +162,45 @@ static void print_pool(const GfPool *pool)
         print_numbers("  bias", pool->bias, pool->bias_count);
 }
 
+static void print_entry(const GfEntry *entry)
+{
+    printf("\nNetwork: %zu channel%s, black %g, white %g", entry->channels,
+           entry->channels == 1 ? "" : "s", entry->low, entry->high);
+    if (entry->plane_count > 0)
+        printf(", and %zu of one number each", entry->plane_count);
+    putchar('\n');
+    if (entry->mean)
+        print_numbers("  less", entry->mean, entry->channels);
+    if (entry->deviation)
+        print_numbers("  divided by", entry->deviation, entry->channels);
+    if (entry->planes)
+        print_numbers("  numbers", entry->planes, entry->plane_count);
+}
+
+static void print_exit(const GfExit *exit)
+{
+    printf("\nResult: %s, black %g, white %g\n",
+           exit->residual ? "added to the picture" : "the picture", exit->low, exit->high);
+}
+
+static void print_upsample(const GfUpsample *upsample)
+{
+    printf("\nEnlarged: %zu x %zu (height x width), %s%s\n", upsample->factor_y, upsample->factor_x,
+           upsample->shuffle ? "from as many channels" : "each pixel repeated",
+           upsample->like == GF_NO_REFERENCE ? "" : ", cut to an earlier size");
+}
+
+static const char *audience(const GfStage *stage)
+{
+    static const char *const names[] = {
+        [GF_FOR_ALL] = "", [GF_FOR_GRAY] = "gray", [GF_FOR_COLOUR] = "colour"};
+    return names[stage->audience];
+}
+
 void gf_stage_print(const GfStage *stage)
 {
+    if (stage->audience != GF_FOR_ALL)
+        printf("\nFor %s pictures:", audience(stage));
     switch (stage->kind) {
     case GF_STAGE_LINEAR:
         if (stage->linear.depth > 0)
@@ -176,6 +216,18 @@ void gf_stage_print(const GfStage *stage)
         break;
     case GF_STAGE_POOL:
         print_pool(&stage->pool);
+        break;
+    case GF_STAGE_ENTRY:
+        print_entry(&stage->entry);
+        break;
+    case GF_STAGE_EXIT:
+        print_exit(&stage->exit);
+        break;
+    case GF_STAGE_ADD:
+        printf("\nAdded: what an earlier stage made\n");
+        break;
+    case GF_STAGE_UPSAMPLE:
+        print_upsample(&stage->upsample);
         break;
     }
 }

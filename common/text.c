@@ -66,10 +66,9 @@ bool gf_read_number(const char **text, double *value)
     return true;
 }
 
-/* Levenshtein distance; names here are short, longer ones never match. */
-static size_t distance(const char *a, const char *b)
+size_t gf_distance(const char *a, const char *b)
 {
-    size_t row[64];
+    size_t row[128];
     size_t n = strlen(b);
     if (n + 1 > sizeof row / sizeof row[0])
         return (size_t)-1;
@@ -96,7 +95,7 @@ const char *gf_nearest(const char *name, const char *const *names)
     const char *best = NULL;
     size_t best_distance = (size_t)-1;
     for (; *names; names++) {
-        size_t d = distance(name, *names);
+        size_t d = gf_distance(name, *names);
         size_t longer = strlen(name) > strlen(*names) ? strlen(name) : strlen(*names);
         if (d < best_distance && d * 3 <= longer + 1) {
             best = *names;

@@ -1,192 +1,84 @@
 /* The fast path of the CPU: the output rows of one submit are cut into runs of rows, and each
  * worker takes a run through all steps of a pipeline, so that what is between two steps stays in
  * its cache. Rows that two runs both need between the steps are computed twice: a run does not wait
- * for another, and no bit of the result depends on how the rows were cut. */
+ * for another, and no bit of the result depends on how the rows were cut. Networks share too many rows
+ * for that: there all workers take a long run together, step by step. */
 #include "cpu/backend.h"
 
-#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
 #include "common/workers.h"
-#include "cpu/step.h"
+#include "cpu/chain.h"
 
-enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2, MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8 };
-
-/* A run's rows between steps take no more memory than this, where a shorter run is worth while. */
-enum { BETWEEN_BYTES = 16 << 20 };
-
-/* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
-static const double least_run_work = 1e6;
+enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2, MOST_RUN_ROWS = 64 };
 
 typedef struct State {
     GfWorkers *workers;
     const GfRowSet *rows;
 } State;
 
-/* A pipeline's steps, and the memory that a worker needs for a run of rows. */
-typedef struct Chain {
-    GfStepRunner **runners;
-    size_t *between;       /* bytes between steps: of a row of the output of step i */
-    size_t *between_first; /* where in a worker's memory */
-    size_t scratch;        /* bytes of the largest step's scratch memory, at the memory's begin */
-    size_t bytes;
-    size_t least_rows, run_rows; /* shortest run worth while, longest run */
-} Chain;
-
 struct GfSession {
     State *state;
     const GfPlan *plan;
-    Chain *chains;
-    unsigned char **memory; /* one a worker */
+    GfChain **chains;        /* one a pipeline */
+    GfBetween *between;      /* [pipeline][worker]; of a deep one the first serves all */
+    unsigned char **scratch; /* one a worker */
     GfRing ring;
     GfTimes times;
 };
-
-/* Rows between the first two steps that two neighbouring runs both compute, counted in rows of the
- * output. */
-static size_t shared_rows(const GfPipeline *pipeline)
-{
-    double rows = 1.0, stride = 1.0;
-    for (size_t i = pipeline->count - 1; i > 0; i--) {
-        const GfStep *step = &pipeline->steps[i];
-        double reach = (double)(step->taps_y - 1) * (double)step->dilation_y + 1.0;
-        rows = (rows - 1.0) * (double)step->stride_y + reach;
-        rows = fmin(rows, (double)step->in_height);
-        stride *= (double)step->stride_y;
-    }
-    return rows > stride ? (size_t)ceil((rows - stride) / stride) : 0;
-}
-
-/* The shortest run: handing it over costs something, and shared rows are computed twice. */
-static size_t least_rows(const GfPipeline *pipeline)
-{
-    double work = pipeline->multiply_adds / (double)pipeline->out.height;
-    bool layers = false;
-    for (size_t i = 0; i < pipeline->count; i++)
-        layers |= gf_step_is_layer(&pipeline->steps[i]);
-    if (!layers || work * LEAST_RUN_ROWS <= least_run_work)
-        return LEAST_RUN_ROWS;
-    return gf_max((size_t)ceil(least_run_work / work), shared_rows(pipeline));
-}
-
-/* Lays out a worker's memory for runs of chain->run_rows rows; false when it is too large. */
-static bool lay_chain(Chain *chain, const GfPipeline *pipeline)
-{
-    size_t needed = chain->run_rows;
-    chain->bytes = gf_align(chain->scratch);
-    for (size_t i = pipeline->count - 1; i-- > 0;) {
-        const GfStep *step = &pipeline->steps[i];
-        size_t bytes;
-        needed = gf_min(gf_step_most_rows(step + 1, needed), step->out_height);
-        chain->between_first[i] = chain->bytes;
-        if (!gf_mul(needed, chain->between[i], &bytes) ||
-            !gf_add(chain->bytes, bytes, &chain->bytes))
-            return false;
-    }
-    return true;
-}
-
-static GfStatus make_chain(Chain *chain, const GfPipeline *pipeline, const GfRowSet *rows)
-{
-    size_t count = pipeline->count;
-    GF_TRY(gf_allocate_zero(count, sizeof *chain->runners, &chain->runners));
-    GF_TRY(gf_allocate_zero(count, sizeof *chain->between, &chain->between));
-    GF_TRY(gf_allocate_zero(count, sizeof *chain->between_first, &chain->between_first));
-    for (size_t i = 0; i < count; i++) {
-        const GfStep *step = &pipeline->steps[i];
-        GF_TRY(gf_step_runner_create(step, pipeline->wide, rows, &chain->runners[i]));
-        chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
-        chain->between[i] =
-            gf_align(step->out_width * step->out_channels * gf_sample_size(step->out));
-    }
-    chain->least_rows = least_rows(pipeline);
-    chain->run_rows = gf_max(MOST_RUN_ROWS, 2 * shared_rows(pipeline));
-    bool fits = lay_chain(chain, pipeline);
-    while (chain->run_rows > chain->least_rows &&
-           (!fits || chain->bytes - chain->scratch > BETWEEN_BYTES)) {
-        chain->run_rows = gf_max(chain->run_rows / 2, chain->least_rows);
-        fits = lay_chain(chain, pipeline);
-    }
-    if (!fits)
-        return gf_fail(GF_EMEMORY, "the rows between the steps are too large");
-    return GF_OK;
-}
 
 /* ---- computing ---- */
 
 typedef struct Job {
     GfSession *session;
-    const GfPipeline *pipeline;
-    const Chain *chain;
+    size_t output;
     const GfBand *out;
     size_t rows; /* of a run */
+    pthread_mutex_t mutex;
+    GfError error;
 } Job;
-
-static void run_step(const Job *job, size_t index, ptrdiff_t y0, ptrdiff_t y1,
-                     unsigned char *memory, void *to, size_t stride);
-
-/* Rows [begin, end) between steps index - 1 and index. They may be numbered as if a wrapped picture
- * went on for ever: the step before knows only the picture itself. */
-static void run_between(const Job *job, size_t index, ptrdiff_t begin, ptrdiff_t end,
-                        unsigned char *memory, unsigned char *to, size_t stride)
-{
-    ptrdiff_t height = (ptrdiff_t)job->pipeline->steps[index].in_height;
-    while (begin < end) {
-        ptrdiff_t y = (begin % height + height) % height;
-        ptrdiff_t rows = end - begin < height - y ? end - begin : height - y;
-        run_step(job, index - 1, y, y + rows, memory, to, stride);
-        begin += rows;
-        to += (size_t)rows * stride;
-    }
-}
-
-/* Output rows [y0, y1) of step `index`, in the memory of the next step or in the output band. */
-static void run_step(const Job *job, size_t index, ptrdiff_t y0, ptrdiff_t y1,
-                     unsigned char *memory, void *to, size_t stride)
-{
-    const GfStep *step = &job->pipeline->steps[index];
-    GfStepInput input = {job->session->ring.samples, job->session->ring.stride,
-                         job->session->ring.rows, 0, false};
-    if (index > 0) {
-        ptrdiff_t begin, end, height = (ptrdiff_t)step->in_height;
-        gf_step_window(step, y0, y1, &begin, &end);
-        bool window = end - begin < height;
-        if (!window) {
-            begin = 0;
-            end = height;
-        }
-        unsigned char *between = memory + job->chain->between_first[index - 1];
-        input = (GfStepInput){between, job->chain->between[index - 1], (size_t)(end - begin), begin,
-                              window};
-        run_between(job, index, begin, end, memory, between, input.stride);
-    }
-    gf_step_runner_run(job->chain->runners[index], &input, y0, y1, to, stride, memory);
-}
 
 static void run_rows(void *context, size_t round, size_t worker)
 {
-    const Job *job = context;
+    Job *job = context;
+    GfSession *session = job->session;
     const GfBand *out = job->out;
     size_t first = round * job->rows, last = gf_min(first + job->rows, out->rows);
+    size_t workers = gf_workers_count(session->state->workers);
     ptrdiff_t y0 = (ptrdiff_t)out->y0;
-    run_step(job, job->pipeline->count - 1, y0 + (ptrdiff_t)first, y0 + (ptrdiff_t)last,
-             job->session->memory[worker], (unsigned char *)out->samples + first * out->stride,
-             out->stride);
+    GfStatus status =
+        gf_chain_run(session->chains[job->output], &session->ring, y0 + (ptrdiff_t)first,
+                     y0 + (ptrdiff_t)last, (unsigned char *)out->samples + first * out->stride,
+                     out->stride, &session->between[job->output * workers + worker],
+                     session->state->workers, worker, session->scratch);
+    if (status == GF_OK)
+        return;
+    pthread_mutex_lock(&job->mutex);
+    gf_error_save(&job->error, status);
+    pthread_mutex_unlock(&job->mutex);
 }
 
-static void run_band(GfSession *session, size_t output, const GfBand *out)
+static GfStatus run_band(GfSession *session, size_t output, const GfBand *out)
 {
     GfWorkers *workers = session->state->workers;
-    const Chain *chain = &session->chains[output];
-    size_t runs = gf_workers_count(workers) * RUNS_A_WORKER;
-    size_t rows = gf_max((out->rows + runs - 1) / runs, chain->least_rows);
-    if (chain->run_rows > MOST_RUN_ROWS) /* many rows are computed twice: rather fewer runs */
-        rows = gf_max(rows, chain->run_rows);
-    rows = gf_min(rows, chain->run_rows);
-    Job job = {session, &session->plan->pipelines[output], chain, out, rows};
-    gf_workers_run(workers, (out->rows + rows - 1) / rows, run_rows, &job);
+    const GfChain *chain = session->chains[output];
+    size_t runs = gf_workers_count(workers) * RUNS_A_WORKER, most = gf_chain_most_rows(chain);
+    size_t rows = gf_max((out->rows + runs - 1) / runs, gf_chain_least_rows(chain));
+    if (most > MOST_RUN_ROWS) /* many rows are computed twice: rather fewer runs */
+        rows = gf_max(rows, most);
+    Job job = {.session = session, .output = output, .out = out, .rows = gf_min(rows, most)};
+    runs = (out->rows + job.rows - 1) / job.rows;
+    pthread_mutex_init(&job.mutex, NULL);
+    if (gf_chain_is_deep(chain))
+        for (size_t i = 0; i < runs && job.error.status == GF_OK; i++)
+            run_rows(&job, i, 0);
+    else
+        gf_workers_run(workers, runs, run_rows, &job);
+    pthread_mutex_destroy(&job.mutex);
+    return job.error.status == GF_OK ? GF_OK : gf_error_raise(&job.error);
 }
 
 static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
@@ -195,7 +87,7 @@ static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand 
     (void)y0, (void)rows;
     for (size_t i = 0; i < session->plan->outputs; i++)
         if (outs[i].rows > 0)
-            run_band(session, i, &outs[i]);
+            GF_TRY(run_band(session, i, &outs[i]));
     session->times.compute += gf_now() - start;
     return GF_OK;
 }
@@ -218,18 +110,16 @@ static void end(GfSession *session)
 {
     if (!session)
         return;
-    for (size_t i = 0; session->chains && i < session->plan->outputs; i++) {
-        Chain *chain = &session->chains[i];
-        for (size_t j = 0; chain->runners && j < session->plan->pipelines[i].count; j++)
-            gf_step_runner_free(chain->runners[j]);
-        free(chain->runners);
-        free(chain->between);
-        free(chain->between_first);
-    }
-    for (size_t i = 0; session->memory && i < gf_workers_count(session->state->workers); i++)
-        free(session->memory[i]);
-    free(session->memory);
+    size_t workers = gf_workers_count(session->state->workers), outputs = session->plan->outputs;
+    for (size_t i = 0; session->chains && i < outputs; i++)
+        gf_chain_free(session->chains[i]);
+    for (size_t i = 0; session->between && i < outputs * workers; i++)
+        gf_between_free(&session->between[i]);
+    for (size_t i = 0; session->scratch && i < workers; i++)
+        free(session->scratch[i]);
     free(session->chains);
+    free(session->between);
+    free(session->scratch);
     free(session);
 }
 
@@ -244,13 +134,14 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     session->state = state;
     session->plan = plan;
     GF_GO(gf_allocate_zero(plan->outputs, sizeof *session->chains, &session->chains));
-    GF_GO(gf_allocate_zero(workers, sizeof *session->memory, &session->memory));
+    GF_GO(gf_allocate_zero(plan->outputs, workers * sizeof *session->between, &session->between));
+    GF_GO(gf_allocate_zero(workers, sizeof *session->scratch, &session->scratch));
     for (size_t i = 0; i < plan->outputs; i++) {
-        GF_GO(make_chain(&session->chains[i], &plan->pipelines[i], state->rows));
-        bytes = gf_max(bytes, session->chains[i].bytes);
+        GF_GO(gf_chain_create(&plan->pipelines[i], state->rows, &session->chains[i]));
+        bytes = gf_max(bytes, gf_chain_scratch(session->chains[i]));
     }
     for (size_t i = 0; i < workers; i++)
-        GF_GO(gf_allocate(1, bytes, &session->memory[i]));
+        GF_GO(gf_allocate(1, gf_align(bytes), &session->scratch[i]));
     *out = session;
     session = NULL;
 done:
@@ -267,9 +158,9 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
     const GfStep *of = &session->plan->pipelines[output].steps[step];
-    if (of->kind == GF_STEP_POOL)
-        return "pool";
-    return of->kind != GF_STEP_FILTER ? "opacity" : of->separable ? "separable" : "direct";
+    if (of->kind == GF_STEP_FILTER)
+        return of->separable ? "separable" : "direct";
+    return gf_step_name(of->kind);
 }
 
 static GfTimes times(const GfSession *session)

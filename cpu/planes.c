@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/bank.h"
+#include "cpu/finish.h"
 #include "cpu/layer.h"
 #include "cpu/pool.h"
 #include "cpu/slab.h"
@@ -176,23 +177,6 @@ static Block make_block(const GfPlanes *planes, void *memory)
     return block;
 }
 
-/* What rides on the step, for output channel c. */
-static void finish(const Block *block, size_t c, void *row, size_t n)
-{
-    const GfPlanes *planes = block->planes;
-    const GfStep *step = planes->step;
-    const GfRowFunctions *functions = planes->functions;
-    bool layer = gf_step_is_layer(step), colour = c < step->post_channels;
-    double scale = layer ? step->linear.scale : 1.0, mid = colour ? step->mid : 0.0;
-    double offset = (layer ? step->linear.offset : 0.0) + (step->bias ? step->bias[c] : 0.0);
-    if (scale != 1.0 || offset != 0.0)
-        functions->affine(row, scale, offset, n);
-    for (size_t i = 0; colour && i < step->posts; i++)
-        functions->pointwise(row, &step->post[i], n);
-    if (step->gain != 1.0 || mid != 0.0)
-        functions->affine(row, step->gain, mid, n);
-}
-
 /* Finishes and stores the block's rows of output channel c. */
 static void emit(const Block *block, size_t c, void *row)
 {
@@ -203,7 +187,7 @@ static void emit(const Block *block, size_t c, void *row)
     size_t first = planar ? c * step->out_width + block->tile.x0 : block->tile.x0 * apart + c;
     unsigned char *to = block->to + (size_t)(block->y - block->y0) * block->stride +
                         first * gf_sample_size(step->out);
-    finish(block, c, row, (block->rows - 1) * pitch + block->tile.width);
+    gf_finish_row(step, planes->functions, c, row, (block->rows - 1) * pitch + block->tile.width);
     for (size_t r = 0; r < block->rows; r++, to += block->stride)
         planes->functions->store(to, step->out, apart,
                                  (unsigned char *)row + r * pitch * planes->real,

@@ -170,18 +170,53 @@ static double opacity(const GfStep *step, const Source *in, size_t x, size_t y, 
     return alpha > 0.0 ? source_at(in, x, y, c) * step->white / alpha : 0.0;
 }
 
-/* The value of an output sample before what rides on the step. */
-static double step_value(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+static double add(const GfStep *step, const Source *in, const Source *skipped, size_t x, size_t y,
+                  size_t c)
 {
-    if (step->kind == GF_STEP_POOL)
-        return pool(step, in, x, y, c);
-    if (step->kind != GF_STEP_FILTER)
-        return opacity(step, in, x, y, c);
+    size_t colours = skipped->channels - (step->keep_alpha ? 1 : 0);
+    if (step->keep_alpha && c == step->out_channels - 1)
+        return source_at(skipped, x, y, colours);
+    double value = source_at(in, x, y, in->channels == 1 ? 0 : c);
+    if (step->skip_gain != 0.0)
+        value += step->skip_gain * source_at(skipped, x, y, colours == 1 ? 0 : c);
+    return value;
+}
+
+static double enlarge(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+{
+    size_t i = y % step->factor_y, j = x % step->factor_x;
+    if (step->shuffle)
+        c = (c * step->factor_y + i) * step->factor_x + j;
+    return source_at(in, x / step->factor_x, y / step->factor_y, c);
+}
+
+static double filter(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+{
     if (gf_step_is_layer(step))
         return layer(step, in, x, y, c);
     if (step->keep_alpha && c == step->channels - 1)
         return input_at(step, in, x, y, step->linear.anchor_x, step->linear.anchor_y, c);
     return combine(step, in, x, y, c);
+}
+
+/* The value of an output sample before what rides on the step; `skipped` is what step->skip reads. */
+static double step_value(const GfStep *step, const Source *in, const Source *skipped, size_t x,
+                         size_t y, size_t c)
+{
+    switch (step->kind) {
+    case GF_STEP_FILTER:
+        return filter(step, in, x, y, c);
+    case GF_STEP_POOL:
+        return pool(step, in, x, y, c);
+    case GF_STEP_PREMULTIPLY:
+    case GF_STEP_UNPREMULTIPLY:
+        return opacity(step, in, x, y, c);
+    case GF_STEP_ADD:
+        return add(step, in, skipped, x, y, c);
+    case GF_STEP_UPSAMPLE:
+        return enlarge(step, in, x, y, c);
+    }
+    return 0.0;
 }
 
 static double apply(const GfPointwise *post, double value)
@@ -199,6 +234,8 @@ static double apply(const GfPointwise *post, double value)
         return tanh(value);
     case GF_POINTWISE_CLAMP:
         return value < post->a ? post->a : value > post->b ? post->b : value;
+    case GF_POINTWISE_LEAKY:
+        return value < 0.0 ? post->a * value : value;
     }
     return value;
 }
@@ -213,42 +250,68 @@ static double finish(const GfStep *step, size_t c, double value)
     return value * step->gain + (colour ? step->mid : 0.0);
 }
 
-/* The value of a sample of the step's output, not yet rounded. */
-static double output_at(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)
+/* What the steps read: the picture, then what each step makes, as long as one is still to read it. */
+typedef struct Sources {
+    const GfPipeline *pipeline;
+    Source *read; /* [i]: by step i */
+} Sources;
+
+/* The value of a sample that step i makes, not yet rounded. */
+static double output_at(const Sources *sources, size_t i, size_t x, size_t y, size_t c)
 {
-    return finish(step, c, step_value(step, in, x, y, c));
+    const GfStep *step = &sources->pipeline->steps[i];
+    const Source *skipped = step->kind == GF_STEP_ADD ? &sources->read[step->skip] : NULL;
+    return finish(step, c, step_value(step, &sources->read[i], skipped, x, y, c));
 }
 
-/* Makes the step's whole output the source of the next step. */
-static GfStatus run_step(const GfStep *step, Source *in)
+static bool is_read_after(const GfPipeline *pipeline, size_t source, size_t step)
 {
-    Source out = {
+    for (size_t i = step + 1; i < pipeline->count; i++)
+        if (pipeline->steps[i].kind == GF_STEP_ADD && pipeline->steps[i].skip == source)
+            return true;
+    return false;
+}
+
+/* Makes what step i + 1 reads, and drops what nothing reads any more. */
+static GfStatus run_step(Sources *sources, size_t i)
+{
+    const GfStep *step = &sources->pipeline->steps[i];
+    Source *out = &sources->read[i + 1];
+    *out = (Source){
         .width = step->out_width, .height = step->out_height, .channels = step->out_channels};
-    size_t row = out.width * out.channels;
-    GF_TRY(gf_allocate(out.height, row * sizeof *out.samples, &out.samples));
-    for (size_t y = 0; y < out.height; y++)
-        for (size_t i = 0; i < row; i++)
-            out.samples[y * row + i] = output_at(step, in, i / out.channels, y, i % out.channels);
-    free(in->samples);
-    *in = out;
+    size_t row = out->width * out->channels;
+    GF_TRY(gf_allocate(out->height, row * sizeof *out->samples, &out->samples));
+    for (size_t y = 0; y < out->height; y++)
+        for (size_t s = 0; s < row; s++)
+            out->samples[y * row + s] =
+                output_at(sources, i, s / out->channels, y, s % out->channels);
+    for (size_t j = 0; j <= i; j++)
+        if (!is_read_after(sources->pipeline, j, i)) {
+            free(sources->read[j].samples);
+            sources->read[j].samples = NULL;
+        }
     return GF_OK;
 }
 
 static GfStatus run_pipeline(const GfPipeline *pipeline, const GfFormat *format, const GfRing *ring,
                              const GfBand *out)
 {
-    Source in = {ring, NULL, format->width, format->height, format->channels, format->sample};
-    const GfStep *last = &pipeline->steps[pipeline->count - 1];
-    size_t channels = pipeline->out.channels;
+    Sources sources = {.pipeline = pipeline};
+    size_t channels = pipeline->out.channels, last = pipeline->count - 1;
     GfStatus status = GF_OK;
-    for (size_t i = 0; i + 1 < pipeline->count; i++)
-        GF_GO(run_step(&pipeline->steps[i], &in));
+    GF_GO(gf_allocate_zero(pipeline->count, sizeof *sources.read, &sources.read));
+    sources.read[0] =
+        (Source){ring, NULL, format->width, format->height, format->channels, format->sample};
+    for (size_t i = 0; i < last; i++)
+        GF_GO(run_step(&sources, i));
     for (size_t y = 0; y < out->rows; y++)
         for (size_t i = 0; i < gf_row_samples(&pipeline->out); i++)
             write_sample((unsigned char *)out->samples + y * out->stride, i, pipeline->out.sample,
-                         output_at(last, &in, i / channels, out->y0 + y, i % channels));
+                         output_at(&sources, last, i / channels, out->y0 + y, i % channels));
 done:
-    free(in.samples);
+    for (size_t i = 0; sources.read && i < pipeline->count; i++)
+        free(sources.read[i].samples);
+    free(sources.read);
     return status;
 }
 

@@ -53,6 +53,10 @@ static void NAME(pointwise)(void *to, const GfPointwise *how, size_t n)
         for (size_t i = 0; i < n; i++)
             row[i] = TANH(row[i]);
         return;
+    case GF_POINTWISE_LEAKY:
+        for (size_t i = 0; i < n; i++)
+            row[i] = row[i] < 0 ? a * row[i] : row[i];
+        return;
     case GF_POINTWISE_CLAMP:
         for (size_t i = 0; i < n; i++) {
             REAL value = row[i];

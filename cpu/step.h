@@ -15,9 +15,11 @@ GfStatus gf_step_runner_create(const GfStep *step, bool wide, const GfRowSet *ro
 size_t gf_step_runner_scratch(const GfStepRunner *runner);
 
 /* Computes the step's output rows [y0, y1) into samples of step->out, `stride` bytes apart. The
- * input has the rows that gf_step_rows() names. `scratch` is aligned to GF_ALIGNMENT. */
-void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input, ptrdiff_t y0,
-                        ptrdiff_t y1, void *to, size_t stride, void *scratch);
+ * input has the rows that gf_step_rows() names; `skipped`, of an addition alone, has [y0, y1) of what
+ * is added. `scratch` is aligned to GF_ALIGNMENT. */
+void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
+                        const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, void *to,
+                        size_t stride, void *scratch);
 
 /* NULL is allowed. */
 void gf_step_runner_free(GfStepRunner *runner);

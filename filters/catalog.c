@@ -249,6 +249,11 @@ static GfStatus laplacian_of_gaussian(const GfValue *values, GfFilter *filter)
         "border", "what stands in the padding", GF_WORD, "zero replicate reflect101 reflect wrap", \
             0, 4, 0                                                                                \
     }
+#define TENSOR_PARAMETER                                                                           \
+    {                                                                                              \
+        "tensor", "name of the tensor; needed where several can be meant", GF_OPTIONAL_NAME, NULL, \
+            0, 0, 0                                                                                \
+    }
 #define POOL_PARAMETERS                                                                            \
     {"size", "of the window, in pixels", GF_SIZE, NULL, 1, GF_KERNEL_MAX_SIDE, 2},                 \
         STRIDE_OF_WINDOW, PADDING_PARAMETERS,                                                      \
@@ -325,9 +330,11 @@ const GfNamedFilter gf_catalog[] = {
     {"conv",
      "layer of a neural network, or any bank of learned kernels",
      "map f: sum over channels and taps of weight * sample, + bias f",
-     {{"weights", "maps x [channels x] height x width, or height x width; .npy", GF_FILE, NULL, 0,
-       0, 0},
-      {"bias", "a number a map; .npy", GF_OPTIONAL_FILE, NULL, 0, 0, 0},
+     {{"weights", "maps x [channels x] height x width, or height x width; .npy or .safetensors",
+       GF_FILE, NULL, 0, 0, 0},
+      TENSOR_PARAMETER,
+      {"bias", "a number a map: a tensor of the same .safetensors file, or a file",
+       GF_OPTIONAL_FILE, NULL, 0, 0, 0},
       {"stride", "pixels from one window to the next", GF_SIZE, NULL, 1, GF_KERNEL_MAX_SIDE, 1},
       PADDING_PARAMETERS,
       {"groups", "parts into which channels and maps are cut", GF_WHOLE, NULL, 1,
@@ -343,7 +350,8 @@ const GfNamedFilter gf_catalog[] = {
      "mean of each window",
      "(sum of x) / (samples that count) + bias c",
      {POOL_PARAMETERS,
-      {"bias", "a number a channel; .npy", GF_OPTIONAL_FILE, NULL, 0, 0, 0},
+      {"bias", "a number a channel; .npy or .safetensors", GF_OPTIONAL_FILE, NULL, 0, 0, 0},
+      TENSOR_PARAMETER,
       {"count", "samples that count: of the picture, or padding too, as zeros", GF_WORD,
        "inside padding", 0, 1, 0}},
      gf_network_avgpool},
@@ -355,7 +363,8 @@ const GfNamedFilter gf_catalog[] = {
     {"wpool",
      "weighted mean or sum of each window",
      "sum of weight * x",
-     {{"weights", "height x width; .npy, or a kernel file", GF_FILE, NULL, 0, 0, 0},
+     {{"weights", "height x width; .npy or .safetensors, or a kernel file", GF_FILE, NULL, 0, 0, 0},
+      TENSOR_PARAMETER,
       STRIDE_OF_WINDOW,
       PADDING_PARAMETERS,
       INSIDE_PARAMETER},

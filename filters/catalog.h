@@ -4,7 +4,7 @@
 
 #include "filters/stage.h"
 
-enum { GF_MAX_PARAMETERS = 8, GF_MAX_LIST = 16 };
+enum { GF_MAX_PARAMETERS = 10, GF_MAX_LIST = 16 };
 
 /* What may stand after a parameter's "=". */
 typedef enum GfParameterKind {
@@ -16,7 +16,8 @@ typedef enum GfParameterKind {
     GF_SIZE, /* HEIGHTxWIDTH, whole numbers within the range; N is NxN */
     GF_PADDING, /* GF_SIZE, or TOPxLEFTxBOTTOMxRIGHT, or one of `words`, which may stand alone */
     GF_FILE,    /* a path; has no standard value and must be given */
-    GF_OPTIONAL_FILE /* a path, or none */
+    GF_OPTIONAL_FILE, /* a path, or none */
+    GF_OPTIONAL_NAME  /* what something in a file is called, or none */
 } GfParameterKind;
 
 typedef struct GfParameter {
@@ -31,7 +32,7 @@ typedef struct GfValue {
     double number;    /* of GF_NUMBER, GF_WHOLE, GF_ODD */
     int word;         /* the number of the word, from 0 on; -1 where sizes were given */
     size_t sizes[4];  /* of GF_SIZE height and width, of GF_PADDING top, left, bottom, right */
-    const char *file; /* borrowed; NULL: none */
+    const char *file; /* of GF_FILE, GF_OPTIONAL_FILE and GF_OPTIONAL_NAME; borrowed; NULL: none */
     double list[GF_MAX_LIST]; /* of GF_LIST: count numbers */
     size_t count;
 } GfValue;

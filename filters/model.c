@@ -147,6 +147,10 @@ static double operations(const GfStep *step, const Count *count)
         return 2.0 * all_taps(count) * (step->separable ? two_passes : 1.0);
     case GF_STEP_POOL:
         return all_taps(count);
+    case GF_STEP_ADD:
+        return count->made * count->positions;
+    case GF_STEP_UPSAMPLE:
+        return 0.0;
     case GF_STEP_PREMULTIPLY:
     case GF_STEP_UNPREMULTIPLY:
         break;

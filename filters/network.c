@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/text.h"
 #include "filters/kernel_file.h"
-#include "filters/weights.h"
+#include "filters/tensors.h"
 
-enum { SHOWN = 256, SHAPE_SHOWN = 200, NOT_GIVEN = 0 };
+enum { SHOWN = 256, NOT_GIVEN = 0 };
 
 /* In the order of the words of the parameters. */
 static const GfBorder borders[] = {GF_BORDER_CONSTANT, GF_BORDER_REPLICATE, GF_BORDER_REFLECT101,
@@ -35,6 +36,8 @@ static void set_sampling(const GfValue *stride, const GfValue *padding, const Gf
     sampling->right = padding->sizes[3];
 }
 
+/* ---- weights ---- */
+
 /* Puts "PARAMETER PATH: " before the reason. */
 static GfStatus fail_file(GfStatus status, const char *parameter, const char *path)
 {
@@ -43,108 +46,162 @@ static GfStatus fail_file(GfStatus status, const char *parameter, const char *pa
     return status == GF_OK ? GF_OK : gf_fail(status, "%s %s: %s", parameter, shown, gf_message());
 }
 
-/* ---- layers ---- */
-
-/* Moves the numbers into a linear stage that they fill. */
-static void move_numbers(GfWeights *weights, GfLinear *linear)
+/* Puts the tensor's name, where the file has several, before the reason. */
+static GfStatus fail_tensor(GfStatus status, const GfTensors *tensors, const GfTensorInfo *info)
 {
-    free(linear->weights);
-    linear->weights = weights->values;
-    weights->values = NULL;
+    char shown[GF_TENSOR_NAME_SHOWN];
+    if (status == GF_OK || gf_tensors_count(tensors) == 1)
+        return status;
+    gf_escape(info->name, shown, sizeof shown);
+    return gf_fail(status, "tensor \"%s\": %s", shown, gf_message());
+}
+
+static GfStatus fail_shape(const GfTensorInfo *info, const char *wanted)
+{
+    char shape[GF_SHAPE_SHOWN];
+    return gf_fail(GF_EUSAGE, "an array of shape %s; %s",
+                   gf_shape_text(info->rank, info->shape, shape, sizeof shape), wanted);
 }
 
 /* One kernel for every channel. */
-static GfStatus add_kernel(GfWeights *weights, GfFilter *filter, GfLinear **linear)
+static GfStatus add_kernel(const GfTensorInfo *info, GfFilter *filter, GfLinear **linear)
 {
-    GF_TRY(gf_filter_add_kernel(filter, 1, weights->shape[1], weights->shape[0], linear));
+    GF_TRY(gf_filter_add_kernel(filter, 1, info->shape[1], info->shape[0], linear));
     (*linear)->sampling.fit = GF_FIT_PAD;
-    move_numbers(weights, *linear);
     return GF_OK;
 }
 
 /* maps x channels of a group x height x width, or without the channels: one. */
-static GfStatus add_layer(GfWeights *weights, size_t groups, GfFilter *filter, GfLinear **linear)
+static GfStatus add_layer(const GfTensorInfo *info, size_t groups, GfFilter *filter,
+                          GfLinear **linear)
 {
-    const size_t *sides = weights->shape + weights->rank - 2;
-    size_t depth = weights->rank == 4 ? weights->shape[1] : 1;
-    GF_TRY(
-        gf_filter_add_layer(filter, weights->shape[0], depth, groups, sides[1], sides[0], linear));
-    move_numbers(weights, *linear);
+    const size_t *sides = info->shape + info->rank - 2;
+    size_t depth = info->rank == 4 ? info->shape[1] : 1;
+    return gf_filter_add_layer(filter, info->shape[0], depth, groups, sides[1], sides[0], linear);
+}
+
+/* A stage with room for weights of that shape. */
+static GfStatus add_linear(const GfTensorInfo *info, size_t groups, GfFilter *filter,
+                           GfLinear **linear)
+{
+    if (info->rank < 2 || info->rank > 4)
+        return fail_shape(info, "kernels are maps x channels x height x width, maps x height x "
+                                "width or height x width");
+    if (info->rank > 2)
+        return add_layer(info, groups, filter, linear);
+    if (groups != 1)
+        return fail_shape(info, "one kernel serves every channel; groups are for maps");
+    return add_kernel(info, filter, linear);
+}
+
+/* The stage comes first, because it knows how large kernels may be before any number is read. */
+static GfStatus read_kernels(GfTensors *tensors, const char *name, size_t groups, GfFilter *filter,
+                             GfLinear **linear)
+{
+    const GfTensorInfo *info;
+    GfWeights weights;
+    GF_TRY(gf_tensors_choose(tensors, name, 2, 4, &info));
+    GF_TRY(fail_tensor(add_linear(info, groups, filter, linear), tensors, info));
+    GF_TRY(gf_tensors_read(tensors, info->name, &weights));
+    free((*linear)->weights);
+    (*linear)->weights = weights.values;
     return GF_OK;
 }
 
-static GfStatus add_weights(GfWeights *weights, size_t groups, GfFilter *filter, GfLinear **linear)
+/* A row of numbers, `wanted` of them, or any count where it is 0. */
+static GfStatus check_bias(const GfTensorInfo *info, size_t wanted)
 {
-    char shape[SHAPE_SHOWN];
-    if (weights->rank < 2 || weights->rank > 4)
-        return gf_fail(GF_EUSAGE,
-                       "an array of shape %s; kernels are maps x channels x height x width, maps x "
-                       "height x width or height x width",
-                       gf_weights_shape(weights, shape, sizeof shape));
-    if (weights->rank > 2)
-        return add_layer(weights, groups, filter, linear);
-    if (groups != 1)
-        return gf_fail(GF_EUSAGE,
-                       "one kernel of shape %s serves every channel; groups are for maps",
-                       gf_weights_shape(weights, shape, sizeof shape));
-    return add_kernel(weights, filter, linear);
+    if (info->rank != 1)
+        return fail_shape(info, "a bias is a row of numbers");
+    if (wanted && info->count != wanted)
+        return gf_fail(GF_EUSAGE, "%zu numbers for %zu maps", info->count, wanted);
+    return GF_OK;
 }
 
-/* Reads the kernels of `path` into a new linear stage. */
-static GfStatus read_kernels(const char *path, size_t groups, GfFilter *filter, GfLinear **linear)
+/* The caller frees *bias. */
+static GfStatus read_bias(GfTensors *tensors, const char *name, size_t wanted, double **bias,
+                          size_t *count)
 {
+    const GfTensorInfo *info;
     GfWeights weights;
-    GfStatus status = gf_weights_read(path, &weights);
-    if (status == GF_OK)
-        status = add_weights(&weights, groups, filter, linear);
-    gf_weights_free(&weights);
-    return fail_file(status, "weights", path);
-}
-
-/* A row of numbers, `wanted` of them, or any count where it is 0. The caller frees *bias. */
-static GfStatus read_bias(const char *path, size_t wanted, double **bias, size_t *count)
-{
-    GfWeights weights;
-    char shape[SHAPE_SHOWN];
-    GfStatus status;
-    GF_GO(gf_weights_read(path, &weights));
-    if (weights.rank != 1)
-        GF_GO(gf_fail(GF_EUSAGE, "an array of shape %s; a bias is a row of numbers",
-                      gf_weights_shape(&weights, shape, sizeof shape)));
-    if (wanted && weights.count != wanted)
-        GF_GO(gf_fail(GF_EUSAGE, "%zu numbers for %zu maps", weights.count, wanted));
+    GF_TRY(gf_tensors_choose(tensors, name, 1, 1, &info));
+    GF_TRY(fail_tensor(check_bias(info, wanted), tensors, info));
+    GF_TRY(gf_tensors_read(tensors, info->name, &weights));
     *bias = weights.values;
     *count = weights.count;
-    weights.values = NULL;
-done:
-    gf_weights_free(&weights);
+    return GF_OK;
+}
+
+static GfStatus read_bias_file(const char *path, const char *name, size_t wanted, double **bias,
+                               size_t *count)
+{
+    GfTensors *tensors;
+    GfStatus status = gf_tensors_open(path, &tensors);
+    if (status == GF_OK)
+        status = read_bias(tensors, name, wanted, bias, count);
+    gf_tensors_close(tensors);
     return fail_file(status, "bias", path);
+}
+
+/* ---- layers ---- */
+
+static bool has_tensors(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    return end && (strcasecmp(end, ".npy") == 0 || strcasecmp(end, ".safetensors") == 0);
+}
+
+/* A tensor of the weights' file comes before a file of the same name, so that what a command means does
+ * not depend on what else lies in the folder. */
+static bool is_bias_file(const GfTensors *tensors, const char *bias)
+{
+    if (!gf_tensors_named(tensors))
+        return true;
+    return !gf_tensors_find(tensors, bias) && (has_tensors(bias) || access(bias, F_OK) == 0);
+}
+
+static GfStatus read_layer_bias(GfTensors *tensors, const char *path, const char *bias,
+                                GfLinear *linear)
+{
+    double *numbers;
+    size_t count;
+    if (is_bias_file(tensors, bias))
+        GF_TRY(read_bias_file(bias, NULL, linear->filters, &numbers, &count));
+    else
+        GF_TRY(
+            fail_file(read_bias(tensors, bias, linear->filters, &numbers, &count), "bias", path));
+    if (linear->depth > 0) {
+        linear->bias = numbers;
+        return GF_OK;
+    }
+    linear->offset = numbers[0];
+    free(numbers);
+    return GF_OK;
 }
 
 GfStatus gf_network_conv(const GfValue *values, GfFilter *filter)
 {
-    enum { WEIGHTS, BIAS, STRIDE, PADDING, DILATION, GROUPS, BORDER };
+    enum { WEIGHTS, TENSOR, BIAS, STRIDE, PADDING, DILATION, GROUPS, BORDER };
+    const char *path = values[WEIGHTS].file;
+    GfTensors *tensors;
     GfLinear *linear;
-    double *bias = NULL;
-    size_t count = 0;
-    GF_TRY(read_kernels(values[WEIGHTS].file, (size_t)values[GROUPS].number, filter, &linear));
+    GfStatus status = gf_tensors_open(path, &tensors);
+    if (status == GF_OK)
+        status = read_kernels(tensors, values[TENSOR].file, (size_t)values[GROUPS].number, filter,
+                              &linear);
+    GF_GO(fail_file(status, "weights", path));
     set_sampling(&values[STRIDE], &values[PADDING], &values[DILATION], &linear->sampling);
     linear->sampling.border = borders[values[BORDER].word];
-    if (!values[BIAS].file)
-        return GF_OK;
-    GF_TRY(read_bias(values[BIAS].file, linear->filters, &bias, &count));
-    if (linear->depth > 0) {
-        linear->bias = bias;
-        return GF_OK;
-    }
-    linear->offset = bias[0];
-    free(bias);
-    return GF_OK;
+    if (values[BIAS].file)
+        status = read_layer_bias(tensors, path, values[BIAS].file, linear);
+done:
+    gf_tensors_close(tensors);
+    return status;
 }
 
 /* ---- pools ---- */
 
-enum { SIZE, STRIDE, PADDING, DILATION, CEIL, BIAS, COUNT };
+enum { SIZE, STRIDE, PADDING, DILATION, CEIL, BIAS, TENSOR, COUNT };
 
 static GfStatus add_pool(GfPoolOp op, const GfValue *values, GfFilter *filter, GfPool **pool)
 {
@@ -172,37 +229,48 @@ GfStatus gf_network_avgpool(const GfValue *values, GfFilter *filter)
     GfPool *pool;
     GF_TRY(add_pool(GF_POOL_AVERAGE, values, filter, &pool));
     pool->count_padding = values[COUNT].word > 0;
+    if (values[TENSOR].file && !values[BIAS].file)
+        return gf_fail(GF_EUSAGE, "avgpool: tensor= goes with bias=FILE");
     if (!values[BIAS].file)
         return GF_OK;
-    return read_bias(values[BIAS].file, 0, &pool->bias, &pool->bias_count);
+    return read_bias_file(values[BIAS].file, values[TENSOR].file, 0, &pool->bias,
+                          &pool->bias_count);
 }
 
-static bool is_npy(const char *path)
+static GfStatus read_window(const char *path, const char *name, GfFilter *filter, GfLinear **linear)
 {
-    size_t length = strlen(path);
-    return length >= 4 && strcasecmp(path + length - 4, ".npy") == 0;
+    const GfTensorInfo *info;
+    GfTensors *tensors;
+    GfStatus status;
+    GF_GO(gf_tensors_open(path, &tensors));
+    GF_GO(gf_tensors_choose(tensors, name, 2, 2, &info));
+    if (info->rank > 2)
+        GF_GO(gf_fail(GF_EUSAGE, "a pool has one window, height x width, not %zu maps",
+                      info->shape[0]));
+    status = read_kernels(tensors, info->name, 1, filter, linear);
+done:
+    gf_tensors_close(tensors);
+    return fail_file(status, "weights", path);
 }
 
-static GfStatus read_window(const char *path, GfFilter *filter, GfLinear **linear)
+/* A kernel file is text, and has one kernel. */
+static GfStatus read_text_window(const char *path, const char *name, GfFilter *filter,
+                                 GfLinear **linear)
 {
-    if (!is_npy(path)) {
-        GF_TRY(gf_kernel_file_read(path, filter));
-        *linear = &filter->stages[filter->count - 1].linear;
-        return GF_OK;
-    }
-    GF_TRY(read_kernels(path, 1, filter, linear));
-    if ((*linear)->depth == 0)
-        return GF_OK;
-    return fail_file(gf_fail(GF_EUSAGE, "a pool has one window, height x width, not %zu maps",
-                             (*linear)->filters),
-                     "weights", path);
+    if (name)
+        return gf_fail(GF_EUSAGE, "wpool: tensor= goes with a .safetensors file");
+    GF_TRY(gf_kernel_file_read(path, filter));
+    *linear = &filter->stages[filter->count - 1].linear;
+    return GF_OK;
 }
 
 GfStatus gf_network_wpool(const GfValue *values, GfFilter *filter)
 {
-    enum { WINDOW, WINDOW_STRIDE, WINDOW_PADDING, WINDOW_DILATION, WINDOW_BORDER };
+    enum { WINDOW, WINDOW_TENSOR, WINDOW_STRIDE, WINDOW_PADDING, WINDOW_DILATION, WINDOW_BORDER };
+    const char *path = values[WINDOW].file, *name = values[WINDOW_TENSOR].file;
     GfLinear *linear;
-    GF_TRY(read_window(values[WINDOW].file, filter, &linear));
+    GF_TRY(has_tensors(path) ? read_window(path, name, filter, &linear)
+                             : read_text_window(path, name, filter, &linear));
     linear->sampling.stride_x = linear->width;
     linear->sampling.stride_y = linear->height;
     set_sampling(&values[WINDOW_STRIDE], &values[WINDOW_PADDING], &values[WINDOW_DILATION],

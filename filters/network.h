@@ -4,15 +4,15 @@
 
 #include "filters/catalog.h"
 
-/* weights, bias, stride, padding, dilation, groups, border */
+/* weights, tensor, bias, stride, padding, dilation, groups, border */
 GfStatus gf_network_conv(const GfValue *values, GfFilter *filter);
 
-/* size, stride, padding, dilation, ceil; of the mean also bias, count */
+/* size, stride, padding, dilation, ceil; of the mean also bias, tensor, count */
 GfStatus gf_network_maxpool(const GfValue *values, GfFilter *filter);
 GfStatus gf_network_l2pool(const GfValue *values, GfFilter *filter);
 GfStatus gf_network_avgpool(const GfValue *values, GfFilter *filter);
 
-/* weights, stride, padding, dilation, border */
+/* weights, tensor, stride, padding, dilation, border */
 GfStatus gf_network_wpool(const GfValue *values, GfFilter *filter);
 
 GfStatus gf_network_relu(const GfValue *values, GfFilter *filter);

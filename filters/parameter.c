@@ -133,8 +133,9 @@ static GfStatus set_sizes(const Given *given, GfValue *value)
 
 static GfStatus set_file(const Given *given, GfValue *value)
 {
+    const char *what = given->parameter->kind == GF_OPTIONAL_NAME ? "nothing" : "no file";
     if (!*given->text)
-        return gf_fail(GF_EUSAGE, "%s: %s= names no file", given->filter, given->parameter->name);
+        return gf_fail(GF_EUSAGE, "%s: %s= names %s", given->filter, given->parameter->name, what);
     value->file = given->text;
     return GF_OK;
 }
@@ -145,7 +146,8 @@ static GfStatus set_parameter(const GfNamedFilter *row, const GfParameter *param
     static GfStatus (*const setters[])(const Given *, GfValue *) = {
         [GF_NUMBER] = set_number, [GF_WHOLE] = set_number,       [GF_ODD] = set_number,
         [GF_WORD] = set_word,     [GF_SIZE] = set_sizes,         [GF_PADDING] = set_sizes,
-        [GF_FILE] = set_file,     [GF_OPTIONAL_FILE] = set_file, [GF_LIST] = set_list};
+        [GF_FILE] = set_file,     [GF_OPTIONAL_FILE] = set_file, [GF_OPTIONAL_NAME] = set_file,
+        [GF_LIST] = set_list};
     const Given given = {row->name, parameter, text};
     return setters[parameter->kind](&given, value);
 }

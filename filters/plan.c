@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "filters/precision.h"
-#include "filters/rank.h"
+#include "filters/steps.h"
 #include "filters/windows.h"
 
 /* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
@@ -20,144 +20,15 @@ GfPlanOptions gf_plan_options_default(GfSample sample)
     return (GfPlanOptions){.border = GF_BORDER_REPLICATE, .sample = sample, .band_bytes = 1 << 20};
 }
 
-/* ---- stages to steps ---- */
-
-static GfStep *last_step(GfPipeline *pipeline)
+const char *gf_step_name(GfStepKind kind)
 {
-    return pipeline->count ? &pipeline->steps[pipeline->count - 1] : NULL;
-}
-
-static GfStep *add_step(GfPipeline *pipeline, GfStepKind kind)
-{
-    GfStep *step = &pipeline->steps[pipeline->count++];
-    *step = (GfStep){.kind = kind,
-                     .gain = 1.0,
-                     .alpha_gain = 1.0,
-                     .taps_x = 1,
-                     .taps_y = 1,
-                     .stride_x = 1,
-                     .stride_y = 1,
-                     .dilation_x = 1,
-                     .dilation_y = 1};
-    return step;
-}
-
-/* Keeps an array of doubles for the life of the pipeline. */
-static GfStatus store(GfPipeline *pipeline, size_t count, double **array)
-{
-    GF_TRY(gf_allocate(count, sizeof **array, array));
-    pipeline->storage[pipeline->stored++] = *array;
-    return GF_OK;
-}
-
-/* Copies `count` runs of `length` doubles, each run reversed. */
-static GfStatus reversed(GfPipeline *pipeline, double **array, size_t count, size_t length)
-{
-    const double *from = *array;
-    if (!from)
-        return GF_OK;
-    GF_TRY(store(pipeline, count * length, array));
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < length; j++)
-            (*array)[i * length + j] = from[i * length + length - 1 - j];
-    return GF_OK;
-}
-
-/* True convolution is correlation with the kernel turned by 180 degrees about its anchor. */
-static GfStatus flip(GfPipeline *pipeline, GfLinear *linear)
-{
-    linear->anchor_x = linear->width - 1 - linear->anchor_x;
-    linear->anchor_y = linear->height - 1 - linear->anchor_y;
-    size_t kernels = linear->filters * gf_linear_depth(linear);
-    GF_TRY(reversed(pipeline, &linear->weights, kernels, linear->width * linear->height));
-    GF_TRY(reversed(pipeline, &linear->columns, linear->filters, linear->height));
-    return reversed(pipeline, &linear->rows, linear->filters, linear->width);
-}
-
-static bool is_plain(const GfSampling *sampling)
-{
-    return sampling->fit == GF_FIT_BORDER && sampling->stride_x == 1 && sampling->stride_y == 1 &&
-           sampling->dilation_x == 1 && sampling->dilation_y == 1;
-}
-
-/* Finds factors of a bank's kernels that came as taps, where two passes are less work than one. */
-static GfStatus separate(GfPipeline *pipeline, GfStep *step)
-{
-    GfLinear *linear = &step->linear;
-    size_t taps = linear->width * linear->height;
-    if (linear->depth > 0 || !is_plain(&linear->sampling))
-        return GF_OK;
-    if (!linear->columns) {
-        if (taps <= linear->width + linear->height)
-            return GF_OK;
-        double *columns, *rows;
-        GF_TRY(store(pipeline, linear->filters * linear->height, &columns));
-        GF_TRY(store(pipeline, linear->filters * linear->width, &rows));
-        for (size_t f = 0; f < linear->filters; f++)
-            if (!gf_rank_one(linear->weights + f * taps, linear->width, linear->height,
-                             columns + f * linear->height, rows + f * linear->width))
-                return GF_OK;
-        linear->columns = columns;
-        linear->rows = rows;
-    }
-    step->separable = true;
-    return GF_OK;
-}
-
-static GfStatus add_linear(GfPipeline *pipeline, const GfLinear *linear, bool flipped)
-{
-    GfStep *step = add_step(pipeline, GF_STEP_FILTER);
-    step->linear = *linear;
-    if (flipped)
-        GF_TRY(flip(pipeline, &step->linear));
-    return separate(pipeline, step);
-}
-
-static GfStatus add_pool(GfPipeline *pipeline, const GfPool *pool)
-{
-    GfStep *step = add_step(pipeline, GF_STEP_POOL);
-    step->pool = *pool;
-    return GF_OK;
-}
-
-/* A step for functions of one sample that have no filter to ride on. */
-static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
-{
-    double *one;
-    GF_TRY(store(pipeline, 1, &one));
-    *one = 1.0;
-    *step = add_step(pipeline, GF_STEP_FILTER);
-    (*step)->linear = (GfLinear){.filters = 1,
-                                 .width = 1,
-                                 .height = 1,
-                                 .groups = 1,
-                                 .scale = 1.0,
-                                 .sampling = gf_sampling_plain(),
-                                 .weights = one};
-    return GF_OK;
-}
-
-static GfStatus add_stage(GfPipeline *pipeline, const GfStage *stage, bool flipped)
-{
-    GfStep *last = last_step(pipeline);
-    switch (stage->kind) {
-    case GF_STAGE_LINEAR:
-        return add_linear(pipeline, &stage->linear, flipped);
-    case GF_STAGE_COMBINE:
-        if (!last || last->linear.filters == 0 || last->linear.depth > 0 || last->combine.op ||
-            last->posts)
-            return gf_fail(GF_EFILTER, "there is no bank to combine");
-        last->combine = stage->combine;
-        return GF_OK;
-    case GF_STAGE_POINTWISE:
-        if (!last || last->posts == GF_STEP_MAX_POST - 1)
-            GF_TRY(add_identity(pipeline, &last));
-        last->post[last->posts++] = stage->pointwise;
-        return GF_OK;
-    case GF_STAGE_POOL:
-        return add_pool(pipeline, &stage->pool);
-    }
-    return gf_fail(GF_EFILTER, "an unknown stage");
+    static const char *const names[] = {[GF_STEP_FILTER] = "filter",
+                                        [GF_STEP_POOL] = "pool",
+                                        [GF_STEP_PREMULTIPLY] = "opacity",
+                                        [GF_STEP_UNPREMULTIPLY] = "opacity",
+                                        [GF_STEP_ADD] = "add",
+                                        [GF_STEP_UPSAMPLE] = "upsample"};
+    return names[kind];
 }
 
 /* ---- what the response means ---- */
@@ -200,7 +71,7 @@ static Meaning find_meaning(const GfPipeline *pipeline)
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         const GfLinear *linear = &step->linear;
-        meaning.learned |= step->kind == GF_STEP_POOL || gf_step_is_layer(step);
+        meaning.learned |= step->kind != GF_STEP_FILTER || gf_step_is_layer(step);
         if (meaning.learned)
             continue;
         double absolute, sum = response_sum(step, &absolute);
@@ -225,81 +96,154 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
     if (pipeline->range == GF_RANGE_AUTO)
         pipeline->range =
             meaning->is_signed && !meaning->learned && !real ? GF_RANGE_ABS : GF_RANGE_CLAMP;
-    pipeline->alpha = meaning->learned ? GF_ALPHA_FILTER : plan->options.alpha;
+    pipeline->alpha =
+        gf_filter_spares_alpha(pipeline->filter) ? plan->options.alpha : GF_ALPHA_FILTER;
     if (pipeline->alpha == GF_ALPHA_AUTO)
-        pipeline->alpha =
-            meaning->derivative || !meaning->spreads ? GF_ALPHA_COPY : GF_ALPHA_PREMUL;
+        pipeline->alpha = meaning->derivative || !meaning->spreads || meaning->learned
+                              ? GF_ALPHA_COPY
+                              : GF_ALPHA_PREMUL;
 }
 
 /* ---- geometry ---- */
 
-/* Channels in and out, and what belongs to each of them. */
-static GfStatus set_channels(GfStep *step, size_t channels)
+/* Whether some step makes channels that are none of the picture's. */
+static bool mixes_channels(const GfPipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (gf_step_is_layer(&pipeline->steps[i]) || pipeline->steps[i].shuffle)
+            return true;
+    return false;
+}
+
+/* What goes on beside the picture's samples while the steps are laid out. */
+typedef struct Flow {
+    size_t width, height, channels;
+    bool alpha; /* the last channel is opacity */
+} Flow;
+
+/* Channels in and out of a layer, and what belongs to each of them. */
+static GfStatus set_layer(GfStep *step)
 {
     const GfLinear *linear = &step->linear;
-    step->channels = step->out_channels = channels;
-    if (step->kind == GF_STEP_POOL) {
-        step->bias = step->pool.bias;
-        if (step->bias && step->pool.bias_count != channels)
-            return gf_fail(GF_EFILTER, "a bias of %zu numbers for a pool of %zu channels",
-                           step->pool.bias_count, channels);
-    }
-    if (!gf_step_is_layer(step))
-        return GF_OK;
-    if (linear->depth * linear->groups != channels)
+    if (linear->depth * linear->groups != step->channels)
         return gf_fail(GF_EFILTER, "a layer that takes %zu channels%s is given %zu",
                        linear->depth * linear->groups,
-                       linear->groups > 1 ? " (all groups together)" : "", channels);
+                       linear->groups > 1 ? " (all groups together)" : "", step->channels);
     step->out_channels = linear->filters;
     step->bias = linear->bias;
     return GF_OK;
 }
 
-static bool has_layer(const GfPipeline *pipeline)
+static GfStatus set_pool(GfStep *step)
 {
-    for (size_t i = 0; i < pipeline->count; i++)
-        if (gf_step_is_layer(&pipeline->steps[i]))
-            return true;
-    return false;
+    step->bias = step->pool.bias;
+    if (step->bias && step->pool.bias_count != step->channels)
+        return gf_fail(GF_EFILTER, "a bias of %zu numbers for a pool of %zu channels",
+                       step->pool.bias_count, step->channels);
+    return GF_OK;
+}
+
+/* Two ways meet: what they bring must be of one size, and of as many channels or of one. */
+static GfStatus set_sum(GfStep *step, const GfStep *skipped)
+{
+    size_t alpha = step->keep_alpha ? 1 : 0, colours = skipped->channels - alpha;
+    if (skipped->in_width != step->in_width || skipped->in_height != step->in_height)
+        return gf_fail(GF_EFILTER, "%zu x %zu pixels meet %zu x %zu", step->in_width,
+                       step->in_height, skipped->in_width, skipped->in_height);
+    step->skip_channels = skipped->channels;
+    if (step->skip_gain == 0.0)
+        colours = step->channels;
+    if (step->channels != colours && (!step->picture || gf_min(step->channels, colours) != 1))
+        return gf_fail(GF_EFILTER, "%zu channels meet %zu", step->channels, colours);
+    step->out_channels = gf_max(step->channels, colours) + alpha;
+    return GF_OK;
+}
+
+static GfStatus set_enlarged(GfStep *step, const GfStep *steps)
+{
+    if (step->shuffle)
+        step->out_channels = step->channels / (step->factor_x * step->factor_y);
+    if (!gf_mul(step->in_width, step->factor_x, &step->out_width) ||
+        !gf_mul(step->in_height, step->factor_y, &step->out_height) ||
+        step->out_width > GF_MOST_PIXELS || step->out_height > GF_MOST_PIXELS)
+        return gf_fail(GF_EFILTER, "%zu x %zu pixels are enlarged beyond %d a side", step->in_width,
+                       step->in_height, GF_MOST_PIXELS);
+    if (step->skip == GF_NO_REFERENCE)
+        return GF_OK;
+    const GfStep *like = &steps[step->skip];
+    size_t width = like->in_width, height = like->in_height;
+    if (width > step->out_width || width + step->factor_x <= step->out_width ||
+        height > step->out_height || height + step->factor_y <= step->out_height)
+        return gf_fail(GF_EFILTER, "%zu x %zu pixels cannot be cut to %zu x %zu", step->out_width,
+                       step->out_height, width, height);
+    step->out_width = width;
+    step->out_height = height;
+    return GF_OK;
+}
+
+static GfStatus lay_step(GfPipeline *pipeline, GfStep *step, const GfPlanOptions *options)
+{
+    step->out_width = step->in_width;
+    step->out_height = step->in_height;
+    step->border = options->border;
+    step->border_value = options->border_value;
+    step->out_channels = step->channels;
+    switch (step->kind) {
+    case GF_STEP_FILTER:
+        if (gf_step_is_layer(step))
+            GF_TRY(set_layer(step));
+        return gf_lay_windows(step, options);
+    case GF_STEP_POOL:
+        GF_TRY(set_pool(step));
+        return gf_lay_windows(step, options);
+    case GF_STEP_ADD:
+        return set_sum(step, &pipeline->steps[step->skip]);
+    case GF_STEP_UPSAMPLE:
+        return set_enlarged(step, pipeline->steps);
+    case GF_STEP_PREMULTIPLY:
+    case GF_STEP_UNPREMULTIPLY:
+        return GF_OK;
+    }
+    return gf_fail(GF_EFILTER, "an unknown step");
+}
+
+/* A network's entry takes opacity out of the way, and its end puts it back. */
+static bool keeps_opacity(const GfPipeline *pipeline, const GfStep *step, bool alpha)
+{
+    if (step->kind == GF_STEP_ADD && step->picture)
+        return step->keep_alpha;
+    return alpha && !gf_step_is_layer(step) && pipeline->alpha != GF_ALPHA_FILTER;
 }
 
 static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Meaning *meaning)
 {
-    size_t width = plan->in.width, height = plan->in.height, channels = plan->in.channels;
-    bool own_alpha = plan->in.has_alpha && pipeline->alpha != GF_ALPHA_FILTER;
+    Flow flow = {plan->in.width, plan->in.height, plan->in.channels,
+                 plan->in.has_alpha && pipeline->alpha != GF_ALPHA_FILTER};
     for (size_t i = 0; i < pipeline->count; i++) {
         GfStep *step = &pipeline->steps[i];
-        step->in_width = width;
-        step->in_height = height;
-        GF_TRY(set_channels(step, channels));
-        if (step->kind == GF_STEP_FILTER || step->kind == GF_STEP_POOL) {
-            GF_TRY(gf_lay_windows(step, &plan->options));
-        } else {
-            step->out_width = width;
-            step->out_height = height;
-            step->border = plan->options.border;
-            step->border_value = plan->options.border_value;
-        }
-        width = step->out_width;
-        height = step->out_height;
-        channels = step->out_channels;
-        step->post_channels = channels - (own_alpha ? 1 : 0);
-        step->keep_alpha =
-            step->kind == GF_STEP_FILTER && own_alpha && pipeline->alpha == GF_ALPHA_COPY;
+        step->in_width = flow.width;
+        step->in_height = flow.height;
+        step->channels = flow.channels;
+        GF_TRY(gf_stage_fail(step->stage, lay_step(pipeline, step, &plan->options)));
+        flow = (Flow){step->out_width, step->out_height, step->out_channels,
+                      keeps_opacity(pipeline, step, flow.alpha)};
+        step->post_channels = flow.channels - (flow.alpha ? 1 : 0);
+        if (step->kind == GF_STEP_FILTER)
+            step->keep_alpha = flow.alpha && pipeline->alpha == GF_ALPHA_COPY;
         step->white = gf_sample_is_float(plan->in.sample) ? 255.0 : gf_sample_max(plan->in.sample);
         bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum != 0.0;
         step->alpha_gain = divides ? 1.0 / meaning->sum : 1.0;
     }
     pipeline->out = plan->in;
-    pipeline->out.width = width;
-    pipeline->out.height = height;
-    pipeline->out.channels = channels;
-    pipeline->out.has_alpha = plan->in.has_alpha && !has_layer(pipeline);
+    pipeline->out.width = flow.width;
+    pipeline->out.height = flow.height;
+    pipeline->out.channels = flow.channels;
+    pipeline->out.has_alpha = flow.alpha || (plan->in.has_alpha && !mixes_channels(pipeline));
     pipeline->out.sample = plan->options.sample;
     size_t samples, bytes;
-    if (!gf_mul(width, channels, &samples) || !gf_mul(samples, sizeof(double), &bytes))
-        return gf_fail(GF_EFILTER, "rows of %zu pixels of %zu channels are too long", width,
-                       channels);
+    if (!gf_mul(flow.width, flow.channels, &samples) || !gf_mul(samples, sizeof(double), &bytes))
+        return gf_fail(GF_EFILTER, "rows of %zu pixels of %zu channels are too long", flow.width,
+                       flow.channels);
     return GF_OK;
 }
 
@@ -308,17 +252,21 @@ static void set_layouts(GfPipeline *pipeline)
 {
     for (size_t i = 1; i < pipeline->count; i++) {
         GfStep *before = &pipeline->steps[i - 1], *step = &pipeline->steps[i];
-        bool planar = before->kind == GF_STEP_POOL || gf_step_is_layer(before) ||
-                      before->in_layout == GF_PLANAR;
-        before->out_layout = step->in_layout = planar ? GF_PLANAR : GF_INTERLEAVED;
+        bool planar = before->kind == GF_STEP_POOL || before->kind == GF_STEP_UPSAMPLE ||
+                      gf_step_is_layer(before) || before->in_layout == GF_PLANAR;
+        bool picture = before->kind == GF_STEP_ADD && before->picture;
+        before->out_layout = step->in_layout = planar && !picture ? GF_PLANAR : GF_INTERLEAVED;
     }
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (pipeline->steps[i].kind == GF_STEP_ADD)
+            pipeline->steps[i].skip_layout = pipeline->steps[pipeline->steps[i].skip].in_layout;
 }
 
 /* The last step carries the range, the change of depth and the store. */
 static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
 {
     GfSample out = plan->options.sample;
-    GfStep *last = last_step(pipeline);
+    GfStep *last = &pipeline->steps[pipeline->count - 1];
     if (pipeline->range == GF_RANGE_ABS)
         last->post[last->posts++] = (GfPointwise){.op = GF_POINTWISE_ABS};
     if (!gf_sample_is_float(plan->in.sample) && !gf_sample_is_float(out))
@@ -330,6 +278,9 @@ static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
     pipeline->wide = gf_pipeline_needs_wide(pipeline);
     for (size_t i = 1; i < pipeline->count; i++)
         pipeline->steps[i - 1].out = pipeline->steps[i].in = pipeline->wide ? GF_F64 : GF_F32;
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (pipeline->steps[i].kind == GF_STEP_ADD)
+            pipeline->steps[i].skip_in = pipeline->steps[pipeline->steps[i].skip].in;
 }
 
 static void count_work(GfPipeline *pipeline, const GfPlan *plan)
@@ -338,7 +289,7 @@ static void count_work(GfPipeline *pipeline, const GfPlan *plan)
         const GfStep *step = &pipeline->steps[i];
         double taps = (double)step->taps_x * (double)step->taps_y;
         double sums = gf_step_is_layer(step) ? 1.0 : (double)step->linear.filters;
-        if (step->kind == GF_STEP_POOL)
+        if (step->kind != GF_STEP_FILTER)
             sums = 1.0;
         if (step->separable)
             taps = (double)step->taps_x + (double)step->taps_y;
@@ -350,24 +301,12 @@ static void count_work(GfPipeline *pipeline, const GfPlan *plan)
                       (double)gf_row_bytes(&pipeline->out) * (double)pipeline->out.height;
 }
 
-/* Opacity is multiplied in before the first step and divided out after the last. */
-static void wrap_premultiplied(GfPipeline *pipeline)
-{
-    size_t count = pipeline->count;
-    memmove(pipeline->steps + 1, pipeline->steps, count * sizeof *pipeline->steps);
-    pipeline->count = 0;
-    add_step(pipeline, GF_STEP_PREMULTIPLY);
-    pipeline->count = count + 1;
-    add_step(pipeline, GF_STEP_UNPREMULTIPLY);
-}
-
 static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, const GfPlan *plan)
 {
+    bool alpha = plan->in.has_alpha && plan->options.alpha != GF_ALPHA_FILTER &&
+                 gf_filter_spares_alpha(filter);
     pipeline->filter = filter;
-    /* Room for an identity before a pointwise stage that has none, and two steps for opacity. */
-    GF_TRY(gf_allocate_zero(filter->count + 3, sizeof *pipeline->steps, &pipeline->steps));
-    for (size_t i = 0; i < filter->count; i++)
-        GF_TRY(add_stage(pipeline, &filter->stages[i], plan->options.flip));
+    GF_TRY(gf_steps_create(pipeline, filter, &plan->in, plan->options.flip, &alpha));
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].linear.filters > 1 && pipeline->steps[i].linear.depth == 0 &&
             !pipeline->steps[i].combine.op)
@@ -375,7 +314,7 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
     Meaning meaning = find_meaning(pipeline);
     resolve_options(pipeline, plan, &meaning);
     if (plan->in.has_alpha && pipeline->alpha == GF_ALPHA_PREMUL)
-        wrap_premultiplied(pipeline);
+        gf_steps_wrap_premultiplied(pipeline);
     GF_TRY(set_geometry(pipeline, plan, &meaning));
     set_layouts(pipeline);
     set_samples(pipeline, plan);
@@ -412,6 +351,11 @@ void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_
         *begin = *end = 0;
         return;
     }
+    if (step->kind == GF_STEP_UPSAMPLE) {
+        *begin = y0 / step->factor_y;
+        *end = (y1 - 1) / step->factor_y + 1;
+        return;
+    }
     window_rows(step, (ptrdiff_t)y0, (ptrdiff_t)y1, &first, &last);
     if (step->border == GF_BORDER_WRAP && (first < 0 || last >= height)) {
         *begin = 0;
@@ -434,6 +378,8 @@ void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_
 static size_t outside_rows(const GfStep *step)
 {
     ptrdiff_t first, last;
+    if (step->kind == GF_STEP_UPSAMPLE)
+        return 0;
     window_rows(step, 0, (ptrdiff_t)step->out_height, &first, &last);
     ptrdiff_t below = last - (ptrdiff_t)step->in_height + 1;
     return (size_t)(first < 0 ? (-first > below ? -first : below) : below > 0 ? below : 0);
@@ -442,6 +388,8 @@ static size_t outside_rows(const GfStep *step)
 size_t gf_step_most_rows(const GfStep *step, size_t rows)
 {
     size_t span = (rows - 1) * step->stride_y + (size_t)reach_y(step);
+    if (step->kind == GF_STEP_UPSAMPLE)
+        return gf_min((rows - 1) / step->factor_y + 2, step->in_height);
     if (step->border == GF_BORDER_WRAP)
         return span;
     /* Mirrored rows may be as far inside as the windows reach outside. */
@@ -453,7 +401,7 @@ void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *b
                     ptrdiff_t *end)
 {
     size_t first, last;
-    if (step->border == GF_BORDER_WRAP) {
+    if (step->border == GF_BORDER_WRAP && step->kind != GF_STEP_UPSAMPLE) {
         window_rows(step, y0, y1, begin, end);
         ++*end;
         return;
@@ -463,13 +411,36 @@ void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *b
     *end = (ptrdiff_t)last;
 }
 
+/* Widens a range to what another one holds; an empty one holds nothing. */
+static void unite(GfRowRange *range, GfRowRange with)
+{
+    if (with.begin >= with.end)
+        return;
+    bool empty = range->begin >= range->end;
+    *range = (GfRowRange){empty ? with.begin : gf_min(range->begin, with.begin),
+                          empty ? with.end : gf_max(range->end, with.end)};
+}
+
+void gf_pipeline_needs(const GfPipeline *pipeline, size_t y0, size_t y1, GfRowRange *need)
+{
+    memset(need, 0, pipeline->count * sizeof *need);
+    need[pipeline->count] = (GfRowRange){y0, y1};
+    for (size_t i = pipeline->count; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        GfRowRange rows;
+        gf_step_rows(step, need[i + 1].begin, need[i + 1].end, &rows.begin, &rows.end);
+        unite(&need[i], rows);
+        if (step->kind == GF_STEP_ADD)
+            unite(&need[step->skip], need[i + 1]);
+    }
+}
+
 void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *begin, size_t *end)
 {
-    for (size_t i = pipeline->count; i-- > 0;) {
-        gf_step_rows(&pipeline->steps[i], y0, y1, begin, end);
-        y0 = *begin;
-        y1 = *end;
-    }
+    GfRowRange need[GF_PIPELINE_MAX_STEPS + 1];
+    gf_pipeline_needs(pipeline, y0, y1, need);
+    *begin = need[0].begin;
+    *end = need[0].end;
 }
 
 size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows)
@@ -494,6 +465,8 @@ static size_t pipeline_span(const GfPipeline *pipeline)
     for (size_t i = pipeline->count; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
         size_t reach = gf_max((size_t)reach_y(step), step->stride_y);
+        if (step->kind == GF_STEP_UPSAMPLE)
+            span = span / step->factor_y + 1;
         span = span * step->stride_y + 2 * gf_max(reach - 1, outside_rows(step));
         span = gf_min(span, most);
     }

@@ -45,11 +45,16 @@ GfPlanOptions gf_plan_options_default(GfSample sample);
 enum { GF_STEP_MAX_POST = 8 };
 
 typedef enum GfStepKind {
-    GF_STEP_FILTER,       /* a bank, combined, or a layer, and what is fused after it */
-    GF_STEP_POOL,         /* and what is fused after it */
-    GF_STEP_PREMULTIPLY,  /* colour *= alpha / white */
-    GF_STEP_UNPREMULTIPLY /* alpha *= alpha_gain; colour *= white / alpha, 0 where alpha <= 0 */
+    GF_STEP_FILTER,        /* a bank, combined, or a layer, and what is fused after it */
+    GF_STEP_POOL,          /* and what is fused after it */
+    GF_STEP_PREMULTIPLY,   /* colour *= alpha / white */
+    GF_STEP_UNPREMULTIPLY, /* alpha *= alpha_gain; colour *= white / alpha, 0 where alpha <= 0 */
+    GF_STEP_ADD,           /* what an earlier step reads is added, and what is fused after it */
+    GF_STEP_UPSAMPLE       /* and what is fused after it */
 } GfStepKind;
+
+/* What reports call a step that is no filter: "pool", "opacity", "add", "upsample"; else "filter". */
+const char *gf_step_name(GfStepKind kind);
 
 /* How the samples of a row lie. */
 typedef enum GfLayout {
@@ -72,14 +77,23 @@ typedef enum GfLayout {
  *
  * a pool makes the maximum, mean or length of at(c, ky, kx), plus bias[c]. An average is divided by
  * the taps within [count_x0, count_x1) x [count_y0, count_y1): the picture, or the picture and its
- * padding. Then for all of them
+ * padding. An addition makes, skipped being what step `skip` reads,
+ *
+ *   v = in(x, y, c) + skip_gain * skipped(x, y, c), 0 standing for c where there is one channel;
+ *
+ * an enlargement, with i = y mod factor_y and j = x mod factor_x,
+ *
+ *   v = in(x / factor_x, y / factor_y, shuffle ? (c * factor_y + i) * factor_x + j : c).
+ *
+ * Then for all of them
  *
  *   v = post[i](v) for each i in order, where c < post_channels
  *   v = v * gain, and + mid where c < post_channels
  *
  * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha is
- * set, which a layer or pool never does, the last channel is v = at(c, anchor_y, anchor_x) * gain
- * instead. Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide,
+ * set, which is so of banks and additions, the last channel is v = at(c, anchor_y, anchor_x) * gain
+ * instead, of an addition v = gain * the last channel of what is skipped; its other channels are the
+ * colours. Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide,
  * else GF_F32, not rounded. */
 typedef struct GfStep {
     GfStepKind kind;
@@ -87,9 +101,18 @@ typedef struct GfStep {
     size_t channels, out_channels;
     GfSample in, out;
     GfLayout in_layout, out_layout;
+    const GfStage *stage; /* that the step began with, for messages; NULL for those of opacity */
     GfLinear linear; /* borrowed weights, flipped where asked; 0 filters unless GF_STEP_FILTER */
     GfPool pool;     /* of GF_STEP_POOL */
-    bool separable;  /* linear.columns and linear.rows are there: use them */
+    size_t skip; /* of GF_STEP_ADD and GF_STEP_UPSAMPLE (whose size it gives), or GF_NO_REFERENCE */
+    double skip_gain;
+    size_t skip_channels; /* of what is skipped, and how it lies */
+    GfSample skip_in;
+    GfLayout skip_layout;
+    bool picture; /* of GF_STEP_ADD: what it makes is a picture again, interleaved */
+    bool shuffle; /* of GF_STEP_UPSAMPLE */
+    size_t factor_x, factor_y;
+    bool separable;        /* linear.columns and linear.rows are there: use them */
     size_t taps_x, taps_y; /* of the window: 1 and 1 for the steps of opacity */
     size_t stride_x, stride_y, dilation_x, dilation_y;
     ptrdiff_t origin_x, origin_y; /* position in the input of tap (0, 0) for output (0, 0) */
@@ -125,7 +148,8 @@ typedef struct GfPipeline {
     GfFormat out;
     GfRange range; /* as resolved: never AUTO */
     GfAlpha alpha;
-    bool wide; /* sums in f64: f32 could not keep the exactness rule */
+    bool wide;    /* sums in f64: f32 could not keep the exactness rule */
+    bool network; /* it has an entry */
     GfStep *steps;
     size_t count;
     size_t most_rows; /* output rows that one submit of band_rows input rows gives at most */
@@ -143,6 +167,13 @@ typedef struct GfPlan {
     size_t band_rows; /* rows that are handed over at once */
     size_t ring_rows; /* rows of input held: in.height, or a multiple of band_rows */
 } GfPlan;
+
+typedef struct GfRowRange {
+    size_t begin, end;
+} GfRowRange;
+
+/* Most steps that a pipeline has. */
+enum { GF_PIPELINE_MAX_STEPS = 2 * GF_FILTER_MAX_STAGES + 2 };
 
 /* Plans a bank of filters on pictures of one format. The filters must outlive the plan. Errors:
  * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY.
@@ -166,6 +197,10 @@ size_t gf_step_most_rows(const GfStep *step, size_t rows);
  * for ever in both directions, so that they are neighbours too: row v is row v modulo in_height. */
 void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *begin,
                     ptrdiff_t *end);
+
+/* The input rows [need[i].begin, need[i].end) of every step that output rows [y0, y1) of the pipeline
+ * need; need[count] is [y0, y1). */
+void gf_pipeline_needs(const GfPipeline *pipeline, size_t y0, size_t y1, GfRowRange *need);
 
 /* How many output rows, from the first on, can be computed from the first `rows` rows of input. */
 size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows);

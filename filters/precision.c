@@ -7,7 +7,11 @@
  *
  * Kernels of integers times a power of two on integer samples are exact while the sums stay below
  * 2^24, which covers the classic edge filters. Backends sum kernels of more than 49 taps row by
- * row, so that n is width + height there as for separable kernels, and those of a layer in chunks. */
+ * row, so that n is width + height there as for separable kernels, and those of a layer in chunks.
+ *
+ * Such bounds say nothing about a network: they grow from layer to layer by the sums of the absolute
+ * weights, while what happens does not. Networks sum in f32 unless doubles come in or go out, and the
+ * tests measure how far that takes them from exact. */
 #include "filters/precision.h"
 
 #include <math.h>
@@ -199,6 +203,11 @@ static void follow_post(const GfPointwise *post, double limit, Knowledge *known)
     case GF_POINTWISE_TANH:
         known->largest = 1.0;
         break;
+    case GF_POINTWISE_LEAKY: /* of slope 1 or a */
+        known->error *= fmax(1.0, fabs(post->a));
+        known->largest *= fmax(1.0, fabs(post->a));
+        known->integer = false;
+        return;
     case GF_POINTWISE_CLAMP:
         known->lossy |= known->error > MOST_BENT_ERROR * fmax(fabs(post->a), fabs(post->b));
         known->largest = fmin(known->largest, fmax(fabs(post->a), fabs(post->b)));
@@ -210,6 +219,15 @@ static void follow_post(const GfPointwise *post, double limit, Knowledge *known)
     known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
     known->integer = false;
     known->is_signed = true;
+}
+
+static void follow_sum(const GfStep *step, const Knowledge *skipped, double limit, Knowledge *known)
+{
+    known->largest += step->skip_gain * skipped->largest;
+    known->error = hypot(known->error, step->skip_gain * skipped->error);
+    known->error = hypot(known->error, 2.0 * unit * fmin(known->largest, limit));
+    known->is_signed |= skipped->is_signed;
+    known->integer = false;
 }
 
 static bool has_negative_tap(const GfLinear *linear)
@@ -228,10 +246,14 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     Knowledge known = {.largest = gf_sample_max(first->in),
                        .integer = !gf_sample_is_float(first->in) && !premultiplied,
                        .is_signed = gf_sample_is_float(first->in)};
+    Knowledge read[GF_PIPELINE_MAX_STEPS]; /* what the steps read */
     if (first->in == GF_F64 || last->out == GF_F64)
         return true;
+    if (pipeline->network)
+        return false;
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
+        read[i] = known;
         bool saturates = i + 1 == pipeline->count && !gf_sample_is_float(last->out);
         double limit = saturates ? gf_sample_max(last->out) / fabs(last->gain) : INFINITY;
         known.largest = fmax(known.largest, fabs(step->border_value));
@@ -246,7 +268,9 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
             follow_filter(step, limit, &known);
         } else if (step->kind == GF_STEP_POOL) {
             follow_pool(step, limit, &known);
-        } else {
+        } else if (step->kind == GF_STEP_ADD) {
+            follow_sum(step, &read[step->skip], limit, &known);
+        } else if (step->kind != GF_STEP_UPSAMPLE) {
             known.error = hypot(known.error, 3.0 * unit * fmin(known.largest, limit));
         }
         for (size_t j = 0; j < step->posts; j++)

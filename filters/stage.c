@@ -113,6 +113,51 @@ GfStatus gf_filter_add_pointwise(GfFilter *filter, GfPointwise pointwise)
     return GF_OK;
 }
 
+GfStatus gf_filter_add_entry(GfFilter *filter, size_t channels, double low, double high,
+                             size_t planes, GfEntry **entry)
+{
+    GfStage *stage;
+    if (channels < 1 || channels > GF_LAYER_MAX_CHANNELS || planes > GF_LAYER_MAX_CHANNELS)
+        return gf_fail(GF_EUSAGE, "a network takes 1 to %d channels, not %zu and %zu planes",
+                       GF_LAYER_MAX_CHANNELS, channels, planes);
+    if (!(low != high))
+        return gf_fail(GF_EUSAGE, "a network's black and white are both %g", low);
+    GF_TRY(add_stage(filter, GF_STAGE_ENTRY, &stage));
+    stage->entry = (GfEntry){.channels = channels, .low = low, .high = high, .plane_count = planes};
+    *entry = &stage->entry;
+    return planes ? gf_allocate_zero(planes, sizeof(double), &stage->entry.planes) : GF_OK;
+}
+
+GfStatus gf_filter_add_exit(GfFilter *filter, GfExit exit)
+{
+    GfStage *stage;
+    if (!(exit.low != exit.high))
+        return gf_fail(GF_EUSAGE, "a network's black and white are both %g", exit.low);
+    GF_TRY(add_stage(filter, GF_STAGE_EXIT, &stage));
+    stage->exit = exit;
+    return GF_OK;
+}
+
+GfStatus gf_filter_add_sum(GfFilter *filter, GfAdd add)
+{
+    GfStage *stage;
+    GF_TRY(add_stage(filter, GF_STAGE_ADD, &stage));
+    stage->add = add;
+    return GF_OK;
+}
+
+GfStatus gf_filter_add_upsample(GfFilter *filter, GfUpsample upsample)
+{
+    GfStage *stage;
+    if (upsample.factor_x < 1 || upsample.factor_x > GF_UPSAMPLE_MAX || upsample.factor_y < 1 ||
+        upsample.factor_y > GF_UPSAMPLE_MAX)
+        return gf_fail(GF_EUSAGE, "a picture is enlarged 1 to %d times, not %zu x %zu",
+                       GF_UPSAMPLE_MAX, upsample.factor_x, upsample.factor_y);
+    GF_TRY(add_stage(filter, GF_STAGE_UPSAMPLE, &stage));
+    stage->upsample = upsample;
+    return GF_OK;
+}
+
 /* NaN and what is beyond f32 fail; NULL has nothing to fail. */
 static bool all_representable(const double *numbers, size_t count)
 {
@@ -131,39 +176,88 @@ static bool linear_representable(const GfLinear *linear)
            all_representable(&linear->scale, 1) && all_representable(&linear->offset, 1);
 }
 
+/* Deviations of 0 have no inverse. */
+static bool entry_representable(const GfEntry *entry)
+{
+    for (size_t i = 0; entry->deviation && i < entry->channels; i++) {
+        double inverse = 1.0 / entry->deviation[i];
+        if (!all_representable(&inverse, 1))
+            return false;
+    }
+    return all_representable(&entry->low, 1) && all_representable(&entry->high, 1) &&
+           all_representable(entry->mean, entry->channels) &&
+           all_representable(entry->deviation, entry->channels) &&
+           all_representable(entry->planes, entry->plane_count);
+}
+
+static bool representable(const GfStage *stage)
+{
+    switch (stage->kind) {
+    case GF_STAGE_LINEAR:
+        return linear_representable(&stage->linear);
+    case GF_STAGE_POOL:
+        return all_representable(stage->pool.bias, stage->pool.bias_count);
+    case GF_STAGE_POINTWISE:
+        return all_representable(&stage->pointwise.a, 1) &&
+               all_representable(&stage->pointwise.b, 1);
+    case GF_STAGE_ENTRY:
+        return entry_representable(&stage->entry);
+    case GF_STAGE_EXIT:
+        return all_representable(&stage->exit.low, 1) && all_representable(&stage->exit.high, 1);
+    case GF_STAGE_COMBINE:
+    case GF_STAGE_ADD:
+    case GF_STAGE_UPSAMPLE:
+        return true;
+    }
+    return false;
+}
+
 GfStatus gf_filter_check(const GfFilter *filter)
 {
-    for (size_t i = 0; i < filter->count; i++) {
-        const GfStage *stage = &filter->stages[i];
-        bool good = true;
-        if (stage->kind == GF_STAGE_LINEAR)
-            good = linear_representable(&stage->linear);
-        if (stage->kind == GF_STAGE_POOL)
-            good = all_representable(stage->pool.bias, stage->pool.bias_count);
-        if (stage->kind == GF_STAGE_POINTWISE)
-            good = all_representable(&stage->pointwise.a, 1) &&
-                   all_representable(&stage->pointwise.b, 1);
-        if (!good)
+    for (size_t i = 0; i < filter->count; i++)
+        if (!representable(&filter->stages[i]))
             return gf_fail(GF_EUSAGE, "a filter's numbers are beyond what floats can hold");
-    }
     return GF_OK;
+}
+
+GfStatus gf_stage_fail(const GfStage *stage, GfStatus status)
+{
+    return status == GF_OK || !stage || !stage->label ? status : gf_fail_at(status, stage->label);
+}
+
+static void free_stage(GfStage *stage)
+{
+    free(stage->label);
+    switch (stage->kind) {
+    case GF_STAGE_LINEAR:
+        free(stage->linear.weights);
+        free(stage->linear.columns);
+        free(stage->linear.rows);
+        free(stage->linear.bias);
+        return;
+    case GF_STAGE_POOL:
+        free(stage->pool.bias);
+        return;
+    case GF_STAGE_ENTRY:
+        free(stage->entry.mean);
+        free(stage->entry.deviation);
+        free(stage->entry.planes);
+        return;
+    case GF_STAGE_POINTWISE:
+    case GF_STAGE_COMBINE:
+    case GF_STAGE_EXIT:
+    case GF_STAGE_ADD:
+    case GF_STAGE_UPSAMPLE:
+        return;
+    }
 }
 
 void gf_filter_free(GfFilter *filter)
 {
     if (!filter)
         return;
-    for (size_t i = 0; i < filter->count; i++) {
-        GfStage *stage = &filter->stages[i];
-        if (stage->kind == GF_STAGE_POOL)
-            free(stage->pool.bias);
-        if (stage->kind != GF_STAGE_LINEAR)
-            continue;
-        free(stage->linear.weights);
-        free(stage->linear.columns);
-        free(stage->linear.rows);
-        free(stage->linear.bias);
-    }
+    for (size_t i = 0; i < filter->count; i++)
+        free_stage(&filter->stages[i]);
     free(filter->text);
     free(filter->name);
     free(filter);

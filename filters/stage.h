@@ -78,7 +78,8 @@ typedef enum GfPointwiseOp {
     GF_POINTWISE_RELU,    /* max(x, 0); NaN stays NaN */
     GF_POINTWISE_SIGMOID, /* 1 / (1 + exp(-(x + b))) */
     GF_POINTWISE_TANH,
-    GF_POINTWISE_CLAMP /* min(max(x, a), b) */
+    GF_POINTWISE_CLAMP, /* min(max(x, a), b) */
+    GF_POINTWISE_LEAKY  /* x where x > 0, else a * x; NaN stays NaN */
 } GfPointwiseOp;
 
 typedef struct GfPointwise {
@@ -104,24 +105,78 @@ typedef struct GfPool {
     size_t bias_count;
 } GfPool;
 
+/* How a network sees the picture: black becomes `low`, white `high`, then the mean is taken off and the
+ * rest divided by the deviation; behind the picture's channels stand planes of one number each. One
+ * channel is luma (ITU-R BT.601) where the picture has colour; three are three times the same where it
+ * has none. Opacity waits for the network's end. */
+typedef struct GfEntry {
+    size_t channels; /* of the picture; >= 1 */
+    double low, high;
+    double *mean, *deviation; /* a number a channel, or NULL: 0 and 1; owned */
+    double *planes;           /* owned */
+    size_t plane_count;
+} GfEntry;
+
+/* What a network's last maps are: the picture, black being `low` and white `high`, or, of a residual,
+ * what is to be added to the picture that entered, one map to each of its colours. Opacity is put back.
+ * Needs an entry before it. */
+typedef struct GfExit {
+    bool residual;
+    double low, high;
+} GfExit;
+
+/* Numbers for stages that refer to another: what stage `from` reads, which is what stage from - 1 makes;
+ * of an entry's number, the picture that enters. It was read before. */
+typedef size_t GfReference;
+#define GF_NO_REFERENCE ((GfReference)-1)
+
+/* Adds what an earlier stage made, sample by sample: a residual connection. */
+typedef struct GfAdd {
+    GfReference from;
+} GfAdd;
+
+/* From each pixel a block of factor_x x factor_y. Nearest: all are the pixel. Shuffle: pixel (i, j)
+ * of channel c's block is that of channel (c * factor_y + i) * factor_x + j, so that there are
+ * factor_x * factor_y times fewer channels. With a reference, what exceeds its size is cut off at the
+ * right and bottom: less than a block. */
+typedef struct GfUpsample {
+    bool shuffle;
+    size_t factor_x, factor_y;
+    GfReference like;
+} GfUpsample;
+
 typedef enum GfStageKind {
     GF_STAGE_LINEAR,
     GF_STAGE_COMBINE,
     GF_STAGE_POINTWISE,
-    GF_STAGE_POOL
+    GF_STAGE_POOL,
+    GF_STAGE_ENTRY,
+    GF_STAGE_EXIT,
+    GF_STAGE_ADD,
+    GF_STAGE_UPSAMPLE
 } GfStageKind;
+
+/* The pictures that a stage is for: of two networks in one filter, one is for those without colour. */
+typedef enum GfAudience { GF_FOR_ALL, GF_FOR_GRAY, GF_FOR_COLOUR } GfAudience;
 
 typedef struct GfStage {
     GfStageKind kind;
+    GfAudience audience;
+    char *label; /* for messages about this stage: "stage 3 (conv body)"; or NULL; owned */
     union {
         GfLinear linear;
         GfCombine combine;
         GfPointwise pointwise;
         GfPool pool;
+        GfEntry entry;
+        GfExit exit;
+        GfAdd add;
+        GfUpsample upsample;
     };
 } GfStage;
 
-enum { GF_FILTER_MAX_STAGES = 32, GF_KERNEL_MAX_SIDE = 4095, GF_LAYER_MAX_CHANNELS = 65535 };
+enum { GF_FILTER_MAX_STAGES = 512, GF_KERNEL_MAX_SIDE = 4095, GF_LAYER_MAX_CHANNELS = 65535 };
+enum { GF_UPSAMPLE_MAX = 64 };
 
 /* An owned list of stages. */
 typedef struct GfFilter {
@@ -149,12 +204,23 @@ GfStatus gf_filter_add_layer(GfFilter *filter, size_t filters, size_t depth, siz
 GfStatus gf_filter_add_pool(GfFilter *filter, GfPoolOp op, size_t width, size_t height,
                             GfPool **pool);
 
-/* Appends a combine or pointwise stage. */
+/* Appends the beginning of a network, its means, deviations (both NULL) and planes to be filled in.
+ * Errors: GF_EUSAGE where black is white or the channels are none or too many. */
+GfStatus gf_filter_add_entry(GfFilter *filter, size_t channels, double low, double high,
+                             size_t planes, GfEntry **entry);
+
+/* Appends a stage without numbers of its own. */
 GfStatus gf_filter_add_combine(GfFilter *filter, GfCombine combine);
 GfStatus gf_filter_add_pointwise(GfFilter *filter, GfPointwise pointwise);
+GfStatus gf_filter_add_exit(GfFilter *filter, GfExit exit);
+GfStatus gf_filter_add_sum(GfFilter *filter, GfAdd add);
+GfStatus gf_filter_add_upsample(GfFilter *filter, GfUpsample upsample);
 
 /* GF_EUSAGE when a tap, scale, offset or bias is not a number that an f32 can hold. */
 GfStatus gf_filter_check(const GfFilter *filter);
+
+/* Puts the stage's label, where it has one, before this thread's message; returns `status`. */
+GfStatus gf_stage_fail(const GfStage *stage, GfStatus status);
 
 /* NULL is allowed. */
 void gf_filter_free(GfFilter *filter);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# corpora.sh DECODE: the sets of pictures in $GPUFILTER_CORPORA (README.md there) against their verdicts.
+# corpora.sh DECODE PROGRAM: the sets of pictures and weights in $GPUFILTER_CORPORA (README.md there) against
+# their verdicts.
 #
 # handmade/EXPECTED.tsv is law. ORACLE.tsv is what a strict reader on the same libraries made of the
 # other sets; its "warn" means damage, which is an error here, or odd metadata, which is not. The
@@ -7,6 +8,7 @@
 set -euo pipefail
 
 decode=${1:?path of the decode program}
+program=${2:?path of gpufilter}
 if [ -z "${GPUFILTER_CORPORA:-}" ]; then
     echo 'skipped: GPUFILTER_CORPORA is not set'
     exit 77
@@ -72,6 +74,28 @@ handmade() {
         *) [ "$file" = file ] || complain "$file: unknown verdict $verdict" ; continue ;;
         esac
         bounded || complain "$file took $rss_kb KB"
+    done <"$corpora/handmade/EXPECTED.tsv"
+}
+
+# A kernel is made of the file, which needs no picture. A refusal names the file, and takes no more than two
+# seconds and 64 MB; of address space half as much again, because libraries lie there too.
+weights() {
+    local file verdict path filter status message
+    while IFS=$'\t' read -r file verdict _; do
+        [[ $file == weights/* ]] || continue
+        path=$corpora/handmade/$file filter=conv:weights=$path status=0
+        [ "$file" != weights/ok_f16_bf16_f64.safetensors ] || filter+=:tensor=b
+        message=$([ "$baseline" -gt 16000 ] || ulimit -v 98304
+            timeout 2 "$program" filters "$filter" 2>&1 >"$scratch/kernel") || status=$?
+        checks=$((checks + 1))
+        case $verdict:$status in
+        ok:0 | policy:0) [ -s "$scratch/kernel" ] || complain "$file: nothing was read" ;;
+        error:2 | policy:2)
+            [[ $message == *"$path: "?* ]] || complain "$file: not named: $message"
+            [[ $message != *[[:cntrl:]]* ]] || complain "$file: a control character in the message"
+            ;;
+        *) complain "$file: $verdict, but status $status: $message" ;;
+        esac
     done <"$corpora/handmade/EXPECTED.tsv"
 }
 
@@ -143,6 +167,7 @@ fuzz() {
 }
 
 handmade
+weights
 oracle
 orientations
 pickles

@@ -275,7 +275,7 @@ refuses() {
 @test "damaged weights are refused before any picture is read" {
     refuses 'weights w.npy: No such file or directory' conv:weights=w.npy
     : >w.npy
-    refuses 'weights w.npy: not an .npy file; save one array by numpy.save(); of a PyTorch tensor t it is numpy.save("weights.npy", t.detach().numpy())' conv:weights=w.npy
+    refuses 'weights w.npy: neither an .npy nor a .safetensors file; of a PyTorch model it is safetensors.torch.save_file(model.state_dict(), "net.safetensors"), of one tensor t numpy.save("weights.npy", t.detach().numpy())' conv:weights=w.npy
     npy '<f4' 4 '1, 1' '\x00\x00\xc0\x7f' >w.npy
     refuses 'weights w.npy: number 1 of 1 is NaN' conv:weights=w.npy
     refuses 'weights w.npy: number 1 of 1 is NaN' wpool:weights=w.npy
@@ -288,14 +288,13 @@ refuses() {
     npy '|O' 8 '1, 1' '\x80\x04\x95' >w.npy
     refuses 'weights w.npy: an .npy array of Python objects is a pickle and never opened; save it by numpy.save() with a numeric dtype, e.g. array.astype('\''float32'\'')' conv:weights=w.npy
     printf 'PK\x03\x04' >net.pt
-    refuses 'weights net.pt: an archive or a pickle (.npz, .pt, .pkl), which is never opened; save one array by numpy.save(); of a PyTorch tensor t it is numpy.save("weights.npy", t.detach().numpy())' conv:weights=net.pt
-    refuses 'weights net.safetensors: .safetensors files are not read, only .npy: save the tensor by numpy.save()' conv:weights=net.safetensors
+    refuses 'weights net.pt: an archive or a pickle (.npz, .pt, .pkl), which is never opened; save a .safetensors or .npy file: of a PyTorch model it is safetensors.torch.save_file(model.state_dict(), "net.safetensors"), of one tensor t numpy.save("weights.npy", t.detach().numpy())' conv:weights=net.pt
     npy '|i1' 1 '2,' '\x01\x02' >b.npy
     refuses 'weights b.npy: an array of shape (2,); kernels are maps x channels x height x width, maps x height x width or height x width' conv:weights=b.npy
     npy '|i1' 1 '1, 1' '\x01' >w.npy
     refuses 'bias b.npy: 2 numbers for 1 maps' conv:weights=w.npy:bias=b.npy
     refuses 'bias w.npy: an array of shape (1, 1); a bias is a row of numbers' conv:weights=w.npy:bias=w.npy
-    refuses 'conv: weights=FILE is missing: maps x [channels x] height x width, or height x width; .npy' conv:stride=2
+    refuses 'conv: weights=FILE is missing: maps x [channels x] height x width, or height x width; .npy or .safetensors' conv:stride=2
 }
 
 @test "parameters that are wrong" {

@@ -1,0 +1,397 @@
+/* From the last step to the first goes what each must make: the union of the rows that all steps after
+ * it read. Then the steps are run from the first to the last. What one makes lies in memory until the
+ * last step that reads it is done, and where nothing else that is alive lies.
+ *
+ * Rows of a picture that is wrapped are numbered as if it went on for ever, so that those above row 0
+ * are neighbours of it: row v is row v modulo the height, and every run of rows is one range. A step
+ * itself only knows the picture's rows, so a range is computed in pieces that lie between seams. */
+#include "cpu/chain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
+
+/* What lies between the steps takes no more memory than this, where a shorter run is worth while: of
+ * a worker's run, and of one that all take together. */
+enum { BETWEEN_BYTES = 16 << 20, DEEP_BETWEEN_BYTES = 256 << 20, DEEP_RUN_ROWS = 512 };
+
+/* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
+static const double least_run_work = 1e6;
+
+struct GfChain {
+    const GfPipeline *pipeline;
+    GfStepRunner **runners;
+    size_t *row;  /* bytes of a row that step i makes */
+    size_t *last; /* the last step that reads what step i makes */
+    size_t scratch;
+    bool deep;
+    size_t least_rows, most_rows;
+};
+
+/* Rows [begin, end). */
+typedef struct Range {
+    ptrdiff_t begin, end;
+} Range;
+
+/* What step i makes in a run, and where it lies. */
+typedef struct Place {
+    Range rows;
+    size_t first; /* byte */
+} Place;
+
+/* ---- which rows ---- */
+
+static void unite(Range *range, Range with)
+{
+    bool empty = range->begin >= range->end;
+    if (with.begin >= with.end)
+        return;
+    range->begin = empty || with.begin < range->begin ? with.begin : range->begin;
+    range->end = empty || with.end > range->end ? with.end : range->end;
+}
+
+/* A range that is the whole picture, or more, is the picture. */
+static void bound(Range *range, size_t height)
+{
+    if (range->end - range->begin >= (ptrdiff_t)height)
+        *range = (Range){0, (ptrdiff_t)height};
+}
+
+/* A part of a range between two seams: rows [y0, y1) of the picture, `turn` pictures away. */
+typedef struct Piece {
+    ptrdiff_t y0, y1, turn;
+} Piece;
+
+static Piece piece_at(ptrdiff_t at, ptrdiff_t end, size_t height)
+{
+    ptrdiff_t h = (ptrdiff_t)height, y = (at % h + h) % h, rows = end - at;
+    return (Piece){y, y + (rows < h - y ? rows : h - y), (at - y) / h};
+}
+
+/* Rows that the step reads for those that it makes. */
+static Range find_read(const GfStep *step, Range made)
+{
+    Range read = {0, 0};
+    for (ptrdiff_t at = made.begin; at < made.end;) {
+        Piece piece = piece_at(at, made.end, step->out_height);
+        ptrdiff_t shift = piece.turn * (ptrdiff_t)step->in_height;
+        Range window;
+        gf_step_window(step, piece.y0, piece.y1, &window.begin, &window.end);
+        unite(&read, (Range){window.begin + shift, window.end + shift});
+        at += piece.y1 - piece.y0;
+    }
+    bound(&read, step->in_height);
+    return read;
+}
+
+static void find_rows(const GfPipeline *pipeline, Range made, Place *places)
+{
+    size_t count = pipeline->count;
+    for (size_t i = 0; i < count; i++)
+        places[i].rows = (Range){0, 0};
+    places[count - 1].rows = made;
+    for (size_t i = count; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        bound(&places[i].rows, step->out_height);
+        if (step->kind == GF_STEP_ADD && step->skip > 0)
+            unite(&places[step->skip - 1].rows, places[i].rows);
+        if (i > 0)
+            unite(&places[i - 1].rows, find_read(step, places[i].rows));
+    }
+}
+
+/* ---- where they lie ---- */
+
+static bool size_of(const GfChain *chain, const Place *places, size_t i, size_t *bytes)
+{
+    size_t rows = (size_t)(places[i].rows.end - places[i].rows.begin);
+    return gf_mul(rows, chain->row[i], bytes);
+}
+
+/* Moves step i's place behind one that is alive and in its way; false when there is none. */
+static bool make_way(const GfChain *chain, Place *places, size_t i, size_t bytes)
+{
+    for (size_t j = 0; j < i; j++) {
+        size_t other;
+        size_of(chain, places, j, &other); /* fitted before */
+        if (chain->last[j] < i || places[i].first >= places[j].first + other ||
+            places[j].first >= places[i].first + bytes)
+            continue;
+        places[i].first = places[j].first + other;
+        return true;
+    }
+    return false;
+}
+
+/* Lays out what all steps but the last make. *bytes: of all of it; false when they are too many. */
+static bool lay_out(const GfChain *chain, Place *places, size_t *bytes)
+{
+    *bytes = 0;
+    for (size_t i = 0; i + 1 < chain->pipeline->count; i++) {
+        size_t own, end;
+        places[i].first = 0;
+        if (!size_of(chain, places, i, &own))
+            return false;
+        while (make_way(chain, places, i, own))
+            continue;
+        if (!gf_add(places[i].first, own, &end))
+            return false;
+        *bytes = gf_max(*bytes, end);
+    }
+    return true;
+}
+
+/* Whether runs of `rows` rows keep within the memory that they may have. */
+static bool fits(const GfChain *chain, size_t rows, Place *places)
+{
+    size_t height = chain->pipeline->out.height, bytes;
+    rows = gf_min(rows, height);
+    ptrdiff_t y0 = (ptrdiff_t)((height - rows) / 2);
+    find_rows(chain->pipeline, (Range){y0, y0 + (ptrdiff_t)rows}, places);
+    return lay_out(chain, places, &bytes) &&
+           bytes <= (chain->deep ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES);
+}
+
+/* ---- preparation ---- */
+
+/* Rows between the first two steps that two neighbouring runs both compute, counted in rows of the
+ * output. */
+static size_t shared_rows(const GfPipeline *pipeline)
+{
+    double rows = 1.0, stride = 1.0;
+    for (size_t i = pipeline->count - 1; i > 0; i--) {
+        const GfStep *step = &pipeline->steps[i];
+        double reach = (double)(step->taps_y - 1) * (double)step->dilation_y + 1.0;
+        rows = ((rows - 1.0) * (double)step->stride_y + reach) / (double)step->factor_y;
+        rows = fmax(fmin(rows, (double)step->in_height), 1.0);
+        stride *= (double)step->stride_y / (double)step->factor_y;
+    }
+    return rows > stride ? (size_t)ceil((rows - stride) / stride) : 0;
+}
+
+/* The shortest run: handing it over costs something, and shared rows are computed twice. */
+static size_t least_rows(const GfPipeline *pipeline)
+{
+    double work = pipeline->multiply_adds / (double)pipeline->out.height;
+    bool layers = false;
+    for (size_t i = 0; i < pipeline->count; i++)
+        layers |= gf_step_is_layer(&pipeline->steps[i]);
+    if (!layers || work * LEAST_RUN_ROWS <= least_run_work)
+        return LEAST_RUN_ROWS;
+    return gf_max((size_t)ceil(least_run_work / work), shared_rows(pipeline));
+}
+
+static size_t count_layers(const GfPipeline *pipeline)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < pipeline->count; i++)
+        layers += gf_step_is_layer(&pipeline->steps[i]);
+    return layers;
+}
+
+static void find_lives(GfChain *chain)
+{
+    const GfPipeline *pipeline = chain->pipeline;
+    for (size_t i = 0; i < pipeline->count; i++) {
+        chain->last[i] = i + 1;
+        for (size_t j = i + 1; j < pipeline->count; j++)
+            if (pipeline->steps[j].kind == GF_STEP_ADD && pipeline->steps[j].skip == i + 1)
+                chain->last[i] = j;
+    }
+}
+
+static GfStatus choose_rows(GfChain *chain)
+{
+    const GfPipeline *pipeline = chain->pipeline;
+    Place *places;
+    GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
+    chain->deep = count_layers(pipeline) > 1;
+    chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
+    chain->most_rows = chain->deep ? DEEP_RUN_ROWS : MOST_RUN_ROWS;
+    chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
+    while (chain->most_rows > chain->least_rows && !fits(chain, chain->most_rows, places))
+        chain->most_rows = gf_max(chain->most_rows / 2, chain->least_rows);
+    free(places);
+    return GF_OK;
+}
+
+GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, GfChain **out)
+{
+    GfChain *chain;
+    size_t count = pipeline->count;
+    GfStatus status;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *chain, &chain));
+    chain->pipeline = pipeline;
+    GF_GO(gf_allocate_zero(count, sizeof *chain->runners, &chain->runners));
+    GF_GO(gf_allocate_zero(count, sizeof *chain->row, &chain->row));
+    GF_GO(gf_allocate_zero(count, sizeof *chain->last, &chain->last));
+    for (size_t i = 0; i < count; i++) {
+        const GfStep *step = &pipeline->steps[i];
+        GF_GO(gf_step_runner_create(step, pipeline->wide, rows, &chain->runners[i]));
+        chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
+        chain->row[i] = gf_align(step->out_width * step->out_channels * gf_sample_size(step->out));
+    }
+    find_lives(chain);
+    GF_GO(choose_rows(chain));
+    *out = chain;
+    return GF_OK;
+done:
+    gf_chain_free(chain);
+    return status;
+}
+
+size_t gf_chain_scratch(const GfChain *chain)
+{
+    return chain->scratch;
+}
+
+bool gf_chain_is_deep(const GfChain *chain)
+{
+    return chain->deep;
+}
+
+size_t gf_chain_least_rows(const GfChain *chain)
+{
+    return chain->least_rows;
+}
+
+size_t gf_chain_most_rows(const GfChain *chain)
+{
+    return chain->most_rows;
+}
+
+void gf_chain_free(GfChain *chain)
+{
+    if (!chain)
+        return;
+    for (size_t i = 0; chain->runners && i < chain->pipeline->count; i++)
+        gf_step_runner_free(chain->runners[i]);
+    free(chain->runners);
+    free(chain->row);
+    free(chain->last);
+    free(chain);
+}
+
+void gf_between_free(GfBetween *between)
+{
+    free(between->samples);
+    free(between->places);
+    *between = (GfBetween){0};
+}
+
+/* ---- computing ---- */
+
+/* A run under way. */
+typedef struct Run {
+    const GfChain *chain;
+    const GfRing *ring;
+    const Place *places;
+    unsigned char *samples;        /* what lies between */
+    unsigned char *const *scratch; /* one a worker */
+} Run;
+
+/* A piece of a step's rows. */
+typedef struct Part {
+    const Run *run;
+    size_t step;
+    GfStepInput input, skipped;
+    ptrdiff_t y0, y1;
+    size_t rows; /* of a round */
+    unsigned char *to;
+    size_t stride;
+} Part;
+
+/* What step `reader` reads, which the step before it makes, seen from `turn` pictures away. */
+static GfStepInput input_of(const Run *run, size_t reader, ptrdiff_t turn)
+{
+    const GfStep *step = &run->chain->pipeline->steps[reader];
+    if (reader == 0)
+        return (GfStepInput){run->ring->samples, run->ring->stride, run->ring->rows, 0, false};
+    const Place *place = &run->places[reader - 1];
+    size_t rows = (size_t)(place->rows.end - place->rows.begin);
+    bool window = rows < step->in_height;
+    ptrdiff_t shift = window ? turn * (ptrdiff_t)step->in_height : 0;
+    return (GfStepInput){run->samples + place->first, run->chain->row[reader - 1], rows,
+                         place->rows.begin - shift, window};
+}
+
+static void run_round(void *context, size_t round, size_t worker)
+{
+    const Part *part = context;
+    const Run *run = part->run;
+    ptrdiff_t first = part->y0 + (ptrdiff_t)(round * part->rows);
+    ptrdiff_t end = first + (ptrdiff_t)part->rows;
+    end = end < part->y1 ? end : part->y1;
+    gf_step_runner_run(run->chain->runners[part->step], &part->input, &part->skipped, first, end,
+                       part->to + round * part->rows * part->stride, part->stride,
+                       run->scratch[worker]);
+}
+
+static void run_piece(Part *part, GfWorkers *workers, size_t worker)
+{
+    size_t rows = (size_t)(part->y1 - part->y0);
+    part->rows = rows;
+    if (!part->run->chain->deep) {
+        run_round(part, 0, worker);
+        return;
+    }
+    size_t parts = gf_min(gf_workers_count(workers) * PARTS_A_WORKER, rows);
+    part->rows = (rows + parts - 1) / parts;
+    gf_workers_run(workers, (rows + part->rows - 1) / part->rows, run_round, part);
+}
+
+/* Rows of one step, in the pieces that lie between seams. */
+static void run_step(const Run *run, size_t i, unsigned char *to, size_t stride, GfWorkers *workers,
+                     size_t worker)
+{
+    const GfStep *step = &run->chain->pipeline->steps[i];
+    Range made = run->places[i].rows;
+    for (ptrdiff_t at = made.begin; at < made.end;) {
+        Piece piece = piece_at(at, made.end, step->out_height);
+        Part part = {.run = run,
+                     .step = i,
+                     .input = input_of(run, i, piece.turn),
+                     .y0 = piece.y0,
+                     .y1 = piece.y1,
+                     .to = to,
+                     .stride = stride};
+        if (step->kind == GF_STEP_ADD)
+            part.skipped = input_of(run, step->skip, piece.turn);
+        run_piece(&part, workers, worker);
+        at += piece.y1 - piece.y0;
+        to += (size_t)(piece.y1 - piece.y0) * stride;
+    }
+}
+
+static GfStatus make_room(const GfChain *chain, Range made, GfBetween *between)
+{
+    size_t bytes;
+    if (!between->places)
+        GF_TRY(gf_allocate(chain->pipeline->count, sizeof(Place), &between->places));
+    find_rows(chain->pipeline, made, between->places);
+    if (!lay_out(chain, between->places, &bytes))
+        return gf_fail(GF_EMEMORY, "the rows between the steps are too large");
+    if (bytes <= between->bytes)
+        return GF_OK;
+    free(between->samples);
+    between->bytes = 0;
+    GF_TRY(gf_allocate(bytes, 1, &between->samples));
+    between->bytes = bytes;
+    return GF_OK;
+}
+
+GfStatus gf_chain_run(const GfChain *chain, const GfRing *ring, ptrdiff_t y0, ptrdiff_t y1,
+                      void *to, size_t stride, GfBetween *between, GfWorkers *workers,
+                      size_t worker, unsigned char *const *scratch)
+{
+    size_t count = chain->pipeline->count;
+    GF_TRY(make_room(chain, (Range){y0, y1}, between));
+    const Place *places = between->places;
+    Run run = {chain, ring, places, between->samples, scratch};
+    for (size_t i = 0; i + 1 < count; i++)
+        run_step(&run, i, between->samples + places[i].first, chain->row[i], workers, worker);
+    run_step(&run, count - 1, to, stride, workers, worker);
+    return GF_OK;
+}

@@ -1,0 +1,16 @@
+/* A bank's scale and offset belong to each of its responses, which are combined by now. */
+#include "cpu/finish.h"
+
+void gf_finish_row(const GfStep *step, const GfRowFunctions *functions, size_t c, void *row,
+                   size_t n)
+{
+    bool layer = gf_step_is_layer(step), colour = c < step->post_channels;
+    double scale = layer ? step->linear.scale : 1.0, mid = colour ? step->mid : 0.0;
+    double offset = (layer ? step->linear.offset : 0.0) + (step->bias ? step->bias[c] : 0.0);
+    if (scale != 1.0 || offset != 0.0)
+        functions->affine(row, scale, offset, n);
+    for (size_t i = 0; colour && i < step->posts; i++)
+        functions->pointwise(row, &step->post[i], n);
+    if (step->gain != 1.0 || mid != 0.0)
+        functions->affine(row, step->gain, mid, n);
+}
