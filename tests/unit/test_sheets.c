@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "app/maps.h"
 #include "app/montage.h"
 #include "app/naming.h"
 #include "filters/banks.h"
@@ -280,6 +281,61 @@ static void test_names_of_maps(void **state)
     }
 }
 
+/* A file with one row of two gray pixels. */
+static void write_picture(const char *path)
+{
+    GfOutput *output;
+    GfWriter *writer;
+    const GfFormat format = {2, 1, 1, false, GF_U8};
+    const GfMetadata metadata = gf_metadata_none();
+    const GfWriteOptions write = gf_write_options_default();
+    uint8_t samples[2] = {1, 2};
+    GfBand band = {0, 1, 2, samples};
+    assert_int_equal(gf_output_open(path, true, &output), GF_OK);
+    assert_int_equal(gf_writer_create(output, &gf_png, &format, 1, &metadata, &write, &writer),
+                     GF_OK);
+    assert_int_equal(gf_writer_rows(writer, 0, &band), GF_OK);
+    assert_int_equal(gf_writer_finish(writer), GF_OK);
+    gf_writer_close(writer);
+    assert_int_equal(gf_output_commit(&output), GF_OK);
+}
+
+/* Of a network the plan knows how many maps it makes, also where nothing else does. */
+static void test_maps_of_networks(void **state)
+{
+    (void)state;
+    char path[] = "maps.png", base[] = "maps.net.png", *bases[] = {base};
+    const GfOptions options = {.read = gf_read_options_default()};
+    GfFilter *network, *filters[1];
+    const GfBank bank = {.filters = filters, .count = 1};
+    const GfInputFile input = {.path = path, .regular = true};
+    GfJob job = {.input = &input, .bases = bases, .filters = 1, .codec = &gf_png};
+    GfEntry *entry;
+    GfLinear *linear;
+    assert_int_equal(gf_allocate_zero(1, sizeof *network, &network), GF_OK);
+    filters[0] = network;
+    assert_int_equal(gf_filter_add_entry(network, 1, 0, 1, 0, &entry), GF_OK);
+    assert_int_equal(gf_filter_add_layer(network, 8, 1, 1, 1, 1, &linear), GF_OK);
+    assert_int_equal(gf_filter_add_upsample(network, (GfUpsample){true, 2, 2, GF_NO_REFERENCE}),
+                     GF_OK);
+    write_picture(path);
+    job.bases_are_names = true;
+    assert_int_equal(gf_maps_list(&options, &bank, &job), GF_OK);
+    assert_int_equal(job.outputs, 2);
+    assert_string_equal(job.paths[1], "maps.net.2.png");
+    for (size_t i = 0; i < job.outputs; i++)
+        free(job.paths[i]);
+    free(job.paths);
+    job.outputs = 0;
+    job.bases_are_names = false;
+    assert_int_equal(gf_maps_list(&options, &bank, &job), GF_OK);
+    assert_int_equal(job.outputs, 1);
+    free(job.paths[0]);
+    free(job.paths);
+    unlink(path);
+    gf_filter_free(network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_kernels_of_channels),
         cmocka_unit_test(test_kernel_list),
         cmocka_unit_test(test_names_of_maps),
+        cmocka_unit_test(test_maps_of_networks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
