@@ -30,6 +30,7 @@ static const char beginning[] =
     "like\n"
     "  gpufilter weights FILE...               the tensors in files of weights; -v with their "
     "ranges\n"
+    "  gpufilter weights FILE --tensor NAME --picture FILE   what its kernels look like\n"
     "  gpufilter compare A B                   how far two pictures differ\n"
     "  gpufilter devices                       what this machine can compute on\n"
     "  gpufilter algorithms                    the methods that the GPU can use\n"

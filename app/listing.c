@@ -4,12 +4,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/stage_text.h"
 #include "cpu/backend.h"
 #include "filters/banks.h"
 #include "filters/grammar.h"
+#include "filters/network_file.h"
+#include "filters/parameter.h"
 #include "gpu/algorithms.h"
 #include "gpu/backend.h"
 
@@ -78,17 +81,12 @@ static void list_catalog(void)
         printf("%-12s %s\n", row->name, row->summary);
     printf("\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
            "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path;\n"
-           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors.\n"
+           "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors;\n"
+           "whole networks: @FILE.json, which gpufilter-filters(7) describes.\n"
            "\nBanks, families of filters:\n\n");
     for (const GfNamedBank *row = gf_named_banks; row->about.name; row++)
         printf("--bank %-12s %s\n", row->about.name, row->about.summary);
     printf("\nOne in numbers: gpufilter filters --bank gabor:orientations=4.\n");
-}
-
-static void print_about(const GfNamedFilter *row)
-{
-    printf("%s: %s\n\nFormula: %s\n", row->name, row->summary, row->formula);
-    print_parameters(row);
 }
 
 /* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
@@ -101,10 +99,32 @@ static const GfNamedFilter *find_row(const char *text, bool *bare)
     return text[length] == ',' ? NULL : gf_catalog_find(name);
 }
 
-static void print_stages(const GfFilter *filter)
+static void print_about(const GfNamedFilter *row)
 {
-    for (size_t i = 0; i < filter->count; i++)
-        gf_stage_print(&filter->stages[i]);
+    printf("%s: %s\n", row->name, row->summary);
+    if (row->formula)
+        printf("\nFormula: %s\n", row->formula);
+    print_parameters(row);
+}
+
+/* What a filter file, "PATH[:PARAMETERS]" and no chain, says about itself. */
+static GfStatus print_file(const char *text)
+{
+    GfNetworkFile *file = NULL;
+    GfStatus status = GF_OK;
+    char *path = strdup(text);
+    if (!path)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    if (!gf_cut(path, ',')) {
+        gf_cut(path, ':');
+        gf_unescape(path);
+        status = gf_network_file_open(path, &file);
+    }
+    if (file)
+        print_about(gf_network_file_row(file));
+    gf_network_file_close(file);
+    free(path);
+    return status;
 }
 
 static GfStatus list_filter(const char *text)
@@ -117,8 +137,10 @@ static GfStatus list_filter(const char *text)
         GF_TRY(gf_filter_parse(text, &filter));
     if (row)
         print_about(row);
+    if (text[0] == '@')
+        GF_TRY(print_file(text + 1));
     if (filter)
-        print_stages(filter);
+        gf_stages_print(filter);
     gf_filter_free(filter);
     return GF_OK;
 }
@@ -130,7 +152,7 @@ static void print_members(const char *text, const GfMembers *members)
     print_about(&gf_named_bank_find(name)->about);
     for (size_t i = 0; i < members->count; i++) {
         printf("\n%s", members->filters[i]->name);
-        print_stages(members->filters[i]);
+        gf_stages_print(members->filters[i]);
     }
 }
 

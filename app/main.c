@@ -16,6 +16,7 @@
 #include "app/message.h"
 #include "app/stop.h"
 #include "app/tensor_listing.h"
+#include "app/tensor_sheet.h"
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
  * and messages would go into a picture. In its place comes one that can only do the opposite, so
@@ -85,6 +86,8 @@ static int run(const GfOptions *options)
                    ? 0
                    : usage_error();
     case GF_COMMAND_WEIGHTS:
+        if (options->picture || options->tensor)
+            return gf_tensor_sheet(options) == GF_OK ? 0 : usage_error();
         return gf_list_weights(options);
     case GF_COMMAND_DEVICES:
         return gf_list_devices() == GF_OK ? 0 : usage_error();

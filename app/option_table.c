@@ -173,6 +173,11 @@ static GfStatus set_picture(GfOptions *options, const char *value)
     return set_text(&options->picture, "picture", value);
 }
 
+static GfStatus set_tensor(GfOptions *options, const char *value)
+{
+    return set_text(&options->tensor, "tensor", value);
+}
+
 static GfStatus set_quality(GfOptions *options, const char *value)
 {
     size_t quality;
@@ -308,10 +313,13 @@ const GfOption gf_option_table[] = {
      GF_SECTION_OUTPUT, FILTER, SET(set_montage_columns)},
     {"picture", 0, "FILE",
      "with gpufilter filters: draw the kernels of the filters or\n"
-     "of a --bank, of all filters where none is named",
-     GF_SECTION_OUTPUT, GF_COMMAND_FILTERS, SET(set_picture)},
+     "of a --bank, of all filters where none is named; with\n"
+     "gpufilter weights: draw the kernels of a tensor",
+     GF_SECTION_OUTPUT, GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, SET(set_picture)},
+    {"tensor", 0, "NAME", "with gpufilter weights --picture: the tensor to draw", GF_SECTION_OUTPUT,
+     GF_COMMAND_WEIGHTS, SET(set_tensor)},
     {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT,
-     EITHER | GF_COMMAND_FILTERS, FLAG(overwrite)},
+     EITHER | GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, FLAG(overwrite)},
     {"skip-existing", 0, NULL, "pass over outputs that exist", GF_SECTION_OUTPUT, FILTER,
      FLAG(skip_existing)},
     {"in-place", 0, NULL, "write the output over its input", GF_SECTION_OUTPUT, FILTER,

@@ -79,7 +79,9 @@ typedef struct GfOptions {
     bool compare, tolerance_given;
     double tolerance;
     const char *diff_image;
-    const char *picture; /* of `filters`: where kernels are drawn; NULL: listed as text */
+    const char
+        *picture;       /* of `filters`, `weights`: where kernels are drawn; NULL: listed as text */
+    const char *tensor; /* of `weights`: whose; NULL: not named */
 
     bool stats, json, quiet, verbose;
 } GfOptions;

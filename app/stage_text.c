@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MAX_SIDE = 25, MAX_LAYER_KERNELS = 16 };
+enum { MAX_SIDE = 25, MAX_LAYER_KERNELS = 16, MAX_BIAS = 16 };
 
 static void print_numbers(const char *title, const double *numbers, size_t count)
 {
@@ -70,15 +70,23 @@ static void print_bank(const GfLinear *linear)
     }
 }
 
-static void print_extent(const GfLinear *linear)
+static void print_extent(const char *what, const double *numbers, size_t count)
 {
-    size_t count = linear->filters * gf_linear_taps(linear);
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        low = fmin(low, linear->weights[i]);
-        high = fmax(high, linear->weights[i]);
+        low = fmin(low, numbers[i]);
+        high = fmax(high, numbers[i]);
     }
-    printf("  %zu weights from %g to %g\n", count, low, high);
+    printf("  %zu %s from %g to %g\n", count, what, low, high);
+}
+
+/* Of many numbers only the extent. */
+static void print_bias(const double *bias, size_t count)
+{
+    if (count <= MAX_BIAS)
+        print_numbers("  bias", bias, count);
+    else
+        print_extent("biases", bias, count);
 }
 
 static void print_layer(const GfLinear *linear)
@@ -90,9 +98,9 @@ static void print_layer(const GfLinear *linear)
            border_name(linear->sampling.border));
     print_sampling(&linear->sampling);
     if (linear->bias)
-        print_numbers("  bias", linear->bias, linear->filters);
+        print_bias(linear->bias, linear->filters);
     if (linear->filters * linear->depth > MAX_LAYER_KERNELS) {
-        print_extent(linear);
+        print_extent("weights", linear->weights, linear->filters * gf_linear_taps(linear));
         return;
     }
     for (size_t i = 0; i < linear->filters * linear->depth; i++) {
@@ -159,7 +167,7 @@ static void print_pool(const GfPool *pool)
            pool->ceil ? ", the last one cut by the edge" : "");
     print_sampling(&pool->sampling);
     if (pool->bias)
-        print_numbers("  bias", pool->bias, pool->bias_count);
+        print_bias(pool->bias, pool->bias_count);
 }
 
 static void print_entry(const GfEntry *entry)
@@ -167,7 +175,8 @@ static void print_entry(const GfEntry *entry)
     printf("\nNetwork: %zu channel%s, black %g, white %g", entry->channels,
            entry->channels == 1 ? "" : "s", entry->low, entry->high);
     if (entry->plane_count > 0)
-        printf(", and %zu of one number each", entry->plane_count);
+        printf("; %zu more of one number%s", entry->plane_count,
+               entry->plane_count > 1 ? " each" : "");
     putchar('\n');
     if (entry->mean)
         print_numbers("  less", entry->mean, entry->channels);
@@ -190,17 +199,8 @@ static void print_upsample(const GfUpsample *upsample)
            upsample->like == GF_NO_REFERENCE ? "" : ", cut to an earlier size");
 }
 
-static const char *audience(const GfStage *stage)
-{
-    static const char *const names[] = {
-        [GF_FOR_ALL] = "", [GF_FOR_GRAY] = "gray", [GF_FOR_COLOUR] = "colour"};
-    return names[stage->audience];
-}
-
 void gf_stage_print(const GfStage *stage)
 {
-    if (stage->audience != GF_FOR_ALL)
-        printf("\nFor %s pictures:", audience(stage));
     switch (stage->kind) {
     case GF_STAGE_LINEAR:
         if (stage->linear.depth > 0)
@@ -229,5 +229,18 @@ void gf_stage_print(const GfStage *stage)
     case GF_STAGE_UPSAMPLE:
         print_upsample(&stage->upsample);
         break;
+    }
+}
+
+void gf_stages_print(const GfFilter *filter)
+{
+    static const char *const audiences[] = {[GF_FOR_GRAY] = "gray", [GF_FOR_COLOUR] = "colour"};
+    GfAudience before = GF_FOR_ALL;
+    for (size_t i = 0; i < filter->count; i++) {
+        GfAudience now = filter->stages[i].audience;
+        if (now != before)
+            printf("\nFor %s pictures:\n", now == GF_FOR_ALL ? "all" : audiences[now]);
+        before = now;
+        gf_stage_print(&filter->stages[i]);
     }
 }

@@ -12,6 +12,7 @@
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "filters/learned.h"
 #include "filters/network.h"
 
 /* ---- building blocks ---- */
@@ -389,6 +390,11 @@ const GfNamedFilter gf_catalog[] = {
      {{"factor", "what samples are multiplied by", GF_NUMBER, NULL, -1e9, 1e9, 1},
       {"offset", "what is added", GF_NUMBER, NULL, -1e9, 1e9, 0}},
      gf_network_scale},
+    {"denoise",
+     "takes noise away",
+     "a network at half resolution that was taught what noise looks like",
+     {{"sigma", "standard deviation of the noise, in steps of 8 bits", GF_NUMBER, NULL, 0, 75, 25}},
+     gf_learned_denoise},
     {NULL, NULL, NULL, {{0}}, NULL},
 };
 

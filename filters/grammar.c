@@ -1,6 +1,6 @@
 /* A recursive descent without recursion: the text is split at commas into items, an item at colons
- * into a name and parameters (parameter.c). An inline kernel is known by its WxH, a kernel file by a
- * "/" or "." in its name, which no filter of the catalogue has. */
+ * into a name and parameters (parameter.c). An inline kernel is known by its WxH, a filter file by its
+ * "@", a kernel file by a "/" or "." in its name, which no filter of the catalogue has. */
 #include "filters/grammar.h"
 
 #include <ctype.h>
@@ -12,6 +12,7 @@
 #include "filters/banks.h"
 #include "filters/catalog.h"
 #include "filters/kernel_file.h"
+#include "filters/network_file.h"
 #include "filters/parameter.h"
 
 enum { SHOWN = 160 }; /* bytes of a user's text that a message repeats */
@@ -90,6 +91,26 @@ static GfStatus append_name(GfFilter *filter, const char *name, size_t length)
     return GF_OK;
 }
 
+/* @PATH[:PARAMETER=VALUE]...; `item` begins behind the "@". */
+static GfStatus add_file(char *item, GfFilter *filter)
+{
+    GfValue values[GF_MAX_PARAMETERS];
+    GfNetworkFile *file = NULL;
+    GfStatus status;
+    char *parameters = gf_cut(item, ':');
+    gf_unescape(item);
+    if (!*item)
+        return gf_fail(GF_EUSAGE, "\"@\" without the path of a filter file");
+    GF_GO(gf_network_file_open(item, &file));
+    GF_GO(gf_parameters_read(gf_network_file_row(file), parameters, values));
+    GF_GO(gf_network_file_add(file, values, filter));
+    const char *name = gf_network_file_name(file);
+    status = append_name(filter, name, strlen(name));
+done:
+    gf_network_file_close(file);
+    return status;
+}
+
 static GfStatus unknown_filter(const char *name)
 {
     char shown[SHOWN];
@@ -110,6 +131,8 @@ static GfStatus add_item(char *item, GfFilter *filter)
         item[n - 1] = '\0';
     if (!*item)
         return gf_fail(GF_EUSAGE, "an empty filter name");
+    if (*item == '@')
+        return add_file(item + 1, filter);
     bool is_kernel = false;
     GF_TRY(add_inline(item, filter, &is_kernel));
     if (is_kernel)

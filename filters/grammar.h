@@ -7,6 +7,7 @@
  *
  *   NAME[:PARAMETER=VALUE]...         a filter of the catalogue; a choice's word may stand alone (sobel:x)
  *   WxH[/SCALE][+OFFSET]: W1 W2 ...   a kernel of W columns and H rows, row by row
+ *   @PATH[:PARAMETER=VALUE]...        a filter file (network_file.h)
  *   PATH                              a kernel file, known by a "/" or "." in it (kernel_file.h)
  *
  * In paths a backslash makes the next character, a comma or colon, an ordinary one. Files are read

@@ -3,14 +3,12 @@
  * only when the rows below it are counted. */
 #include "filters/kernel_file.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "filters/text_file.h"
 
 enum { MAX_FILE_BYTES = 16 << 20, SHOWN = 160 };
 
@@ -68,29 +66,6 @@ static GfStatus read_line(Table *table, const char *text, size_t line)
         GF_TRY(grow(&table->values, sizeof *table->values, table->count, &table->capacity));
         table->values[table->count++] = value;
     }
-}
-
-/* Reads the whole file into *text, ended by NUL: no more of it than a kernel can need. */
-static GfStatus read_text(const char *path, char **text, size_t *size)
-{
-    struct stat about;
-    FILE *file = fopen(path, "re");
-    *text = NULL;
-    if (!file)
-        return gf_fail(GF_EUSAGE, "%s", strerror(errno));
-    GfStatus status = GF_OK;
-    if (fstat(fileno(file), &about) != 0 || !(S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode)))
-        GF_GO(gf_fail(GF_EUSAGE, "it is neither a file nor a pipe"));
-    GF_GO(gf_allocate(MAX_FILE_BYTES + 1, 1, text));
-    *size = fread(*text, 1, MAX_FILE_BYTES + 1, file);
-    if (ferror(file))
-        GF_GO(gf_fail(GF_EUSAGE, "%s", strerror(errno)));
-    if (*size > MAX_FILE_BYTES)
-        GF_GO(gf_fail(GF_EUSAGE, "the file is larger than 16 MiB: no kernel is"));
-    (*text)[*size] = '\0';
-done:
-    fclose(file);
-    return status;
 }
 
 static GfStatus read_table(char *text, size_t size, Table *table)
@@ -159,7 +134,7 @@ GfStatus gf_kernel_file_read(const char *path, GfFilter *filter)
     char shown[SHOWN], *text;
     size_t size = 0;
     Table table = {0};
-    GfStatus status = read_text(path, &text, &size);
+    GfStatus status = gf_text_file_read(path, MAX_FILE_BYTES, &text, &size);
     if (status == GF_OK)
         status = read_table(text, size, &table);
     if (status == GF_OK)

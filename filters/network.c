@@ -12,28 +12,16 @@
 #include "filters/kernel_file.h"
 #include "filters/tensors.h"
 
-enum { SHOWN = 256, NOT_GIVEN = 0 };
+enum { SHOWN = 256 };
 
 /* In the order of the words of the parameters. */
 static const GfBorder borders[] = {GF_BORDER_CONSTANT, GF_BORDER_REPLICATE, GF_BORDER_REFLECT101,
                                    GF_BORDER_REFLECT, GF_BORDER_WRAP};
-static const GfFit same_fits[] = {GF_FIT_SAME_UPPER, GF_FIT_SAME_LOWER};
 
-/* A stride that is not given stays what it is. */
 static void set_sampling(const GfValue *stride, const GfValue *padding, const GfValue *dilation,
                          GfSampling *sampling)
 {
-    if (stride->sizes[0] != NOT_GIVEN)
-        sampling->stride_y = stride->sizes[0];
-    if (stride->sizes[1] != NOT_GIVEN)
-        sampling->stride_x = stride->sizes[1];
-    sampling->dilation_y = dilation->sizes[0];
-    sampling->dilation_x = dilation->sizes[1];
-    sampling->fit = padding->word < 0 ? GF_FIT_PAD : same_fits[padding->word];
-    sampling->top = padding->sizes[0];
-    sampling->left = padding->sizes[1];
-    sampling->bottom = padding->sizes[2];
-    sampling->right = padding->sizes[3];
+    gf_sampling_set(sampling, stride->sizes, dilation->sizes, padding->sizes, padding->word);
 }
 
 /* ---- weights ---- */

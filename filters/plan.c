@@ -15,6 +15,10 @@
  * as handing a band over costs less than that gains. */
 enum { BANDS_AHEAD = 4, LEAST_BAND_ROWS = 16, BANDS_A_PICTURE = 8, LEAST_BAND_BYTES = 64 << 10 };
 
+/* Of the rows between its layers a network computes anew for each band as many as half its span: a
+ * sixth of the work when a band has three spans. */
+enum { DEEP_BAND_SPANS = 3 };
+
 GfPlanOptions gf_plan_options_default(GfSample sample)
 {
     return (GfPlanOptions){.border = GF_BORDER_REPLICATE, .sample = sample, .band_bytes = 1 << 20};
@@ -457,6 +461,14 @@ size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows)
     return known;
 }
 
+size_t gf_pipeline_layers(const GfPipeline *pipeline)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < pipeline->count; i++)
+        layers += gf_step_is_layer(&pipeline->steps[i]);
+    return layers;
+}
+
 /* Rows of input by which output lags behind, and by which input must be kept, at most. */
 static size_t pipeline_span(const GfPipeline *pipeline)
 {
@@ -471,6 +483,22 @@ static size_t pipeline_span(const GfPipeline *pipeline)
         span = gf_min(span, most);
     }
     return span;
+}
+
+/* Output rows that so many rows of input give at most: as many, or as the picture grows on the way. A step
+ * that strides or enlarges may hand a row on earlier or later by what a row of it comes to in the end. */
+static size_t rows_of(const GfPipeline *pipeline, size_t rows)
+{
+    double growth = 1.0, uneven = 0.0;
+    for (size_t i = pipeline->count; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        growth *= (double)step->factor_y;
+        if (step->stride_y > 1 || step->factor_y > 1)
+            uneven += growth;
+        growth /= (double)step->stride_y;
+    }
+    double most = (double)rows * fmax(growth, 1.0) + uneven;
+    return most < (double)pipeline->out.height ? (size_t)ceil(most) : pipeline->out.height;
 }
 
 static size_t ring_rows(const GfPlan *plan, size_t span)
@@ -489,18 +517,28 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
     size_t bytes = plan->ring_rows * gf_row_bytes(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
-        pipeline->most_rows = gf_min(band + pipeline_span(pipeline), pipeline->out.height);
+        pipeline->most_rows = rows_of(pipeline, band + pipeline_span(pipeline));
         bytes += slots * pipeline->most_rows * gf_row_bytes(&pipeline->out);
     }
     return bytes;
 }
 
+/* Some pipeline computes layers from layers. */
+static bool is_deep(const GfPlan *plan)
+{
+    for (size_t i = 0; i < plan->outputs; i++)
+        if (gf_pipeline_layers(&plan->pipelines[i]) > 1)
+            return true;
+    return false;
+}
+
 static size_t wished_band(const GfPlan *plan, size_t span)
 {
+    size_t least = is_deep(plan) ? DEEP_BAND_SPANS * span : span / 2;
     size_t row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
     size_t share = (height / BANDS_A_PICTURE + 1) * row_bytes;
     size_t bytes = gf_min(plan->options.band_bytes, gf_max(share, LEAST_BAND_BYTES));
-    return gf_min(gf_max(gf_max(bytes / row_bytes, span / 2), LEAST_BAND_ROWS), height);
+    return gf_min(gf_max(gf_max(bytes / row_bytes, least), LEAST_BAND_ROWS), height);
 }
 
 static GfStatus plan_rows(GfPlan *plan)

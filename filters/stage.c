@@ -6,6 +6,23 @@
 
 #include "common/memory.h"
 
+void gf_sampling_set(GfSampling *sampling, const size_t *stride, const size_t *dilation,
+                     const size_t *padding, int same)
+{
+    static const GfFit same_fits[] = {GF_FIT_SAME_UPPER, GF_FIT_SAME_LOWER};
+    if (stride[0] != 0)
+        sampling->stride_y = stride[0];
+    if (stride[1] != 0)
+        sampling->stride_x = stride[1];
+    sampling->dilation_y = dilation[0];
+    sampling->dilation_x = dilation[1];
+    sampling->fit = same < 0 ? GF_FIT_PAD : same_fits[same];
+    sampling->top = padding[0];
+    sampling->left = padding[1];
+    sampling->bottom = padding[2];
+    sampling->right = padding[3];
+}
+
 static GfStatus add_stage(GfFilter *filter, GfStageKind kind, GfStage **stage)
 {
     if (filter->count == GF_FILTER_MAX_STAGES)
@@ -176,12 +193,15 @@ static bool linear_representable(const GfLinear *linear)
            all_representable(&linear->scale, 1) && all_representable(&linear->offset, 1);
 }
 
-/* Deviations of 0 have no inverse. */
+/* What becomes of black and white too. Deviations of 0 have no inverse. */
 static bool entry_representable(const GfEntry *entry)
 {
-    for (size_t i = 0; entry->deviation && i < entry->channels; i++) {
-        double inverse = 1.0 / entry->deviation[i];
-        if (!all_representable(&inverse, 1))
+    for (size_t i = 0; (entry->mean || entry->deviation) && i < entry->channels; i++) {
+        double mean = entry->mean ? entry->mean[i] : 0.0;
+        double inverse = entry->deviation ? 1.0 / entry->deviation[i] : 1.0;
+        const double ends[] = {inverse, (entry->low - mean) * inverse,
+                               (entry->high - mean) * inverse};
+        if (!all_representable(ends, 3))
             return false;
     }
     return all_representable(&entry->low, 1) && all_representable(&entry->high, 1) &&
@@ -216,7 +236,9 @@ GfStatus gf_filter_check(const GfFilter *filter)
 {
     for (size_t i = 0; i < filter->count; i++)
         if (!representable(&filter->stages[i]))
-            return gf_fail(GF_EUSAGE, "a filter's numbers are beyond what floats can hold");
+            return gf_stage_fail(
+                &filter->stages[i],
+                gf_fail(GF_EUSAGE, "a filter's numbers are beyond what floats can hold"));
     return GF_OK;
 }
 

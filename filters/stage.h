@@ -30,6 +30,11 @@ static inline GfSampling gf_sampling_plain(void)
     return (GfSampling){1, 1, 1, 1, GF_FIT_BORDER, 0, 0, 0, 0, GF_BORDER_CONSTANT, 0.0};
 }
 
+/* Strides and dilations as {height, width}, padding as {top, left, bottom, right}, or, where `same` is no
+ * negative number, GF_FIT_SAME_UPPER (0) or GF_FIT_SAME_LOWER (1). A stride of 0 stays what it is. */
+void gf_sampling_set(GfSampling *sampling, const size_t *stride, const size_t *dilation,
+                     const size_t *padding, int same);
+
 /* Correlation kernels of height x width taps, in one of two forms.
  *
  * A bank (depth 0): every channel of the picture goes through each of the `filters` kernels,
@@ -156,7 +161,8 @@ typedef enum GfStageKind {
     GF_STAGE_UPSAMPLE
 } GfStageKind;
 
-/* The pictures that a stage is for: of two networks in one filter, one is for those without colour. */
+/* The pictures that a stage is for. Of two networks, each from its entry on, the first is for those that
+ * have no colour where it begins, the second for the others. */
 typedef enum GfAudience { GF_FOR_ALL, GF_FOR_GRAY, GF_FOR_COLOUR } GfAudience;
 
 typedef struct GfStage {

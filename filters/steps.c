@@ -20,13 +20,14 @@ typedef struct Builder {
     GfPipeline *pipeline;
     const GfFilter *filter;
     bool flipped;
-    size_t channels; /* of what the next stage reads */
-    bool alpha;      /* the last of them is opacity */
-    double white;    /* of the picture's samples */
-    size_t *reads;   /* for each stage the step that begins with it */
-    bool *referred;  /* for each stage: another refers to it, so that a step begins with it */
-    size_t entry;    /* the step of the network's entry, or SIZE_MAX */
-    size_t entered;  /* channels of the picture there */
+    size_t channels;  /* of what the next stage reads */
+    bool alpha;       /* the last of them is opacity */
+    double white;     /* of the picture's samples */
+    GfAudience other; /* whom the stages at hand are not for */
+    size_t *reads;    /* for each stage the step that begins with it */
+    bool *referred;   /* for each stage: another refers to it, so that a step begins with it */
+    size_t entry;     /* the step of the network's entry, or SIZE_MAX */
+    size_t entered;   /* channels of the picture there */
     bool entered_alpha;
 } Builder;
 
@@ -311,14 +312,21 @@ static void note_references(Builder *builder)
     }
 }
 
+/* Of two networks the one for gray comes first, and is taken where what enters has one channel. */
+static bool is_for_others(Builder *builder, const GfStage *stage)
+{
+    size_t colours = builder->channels - (builder->alpha ? 1 : 0);
+    if (stage->kind == GF_STAGE_ENTRY && stage->audience == GF_FOR_GRAY)
+        builder->other = colours == 1 ? GF_FOR_COLOUR : GF_FOR_GRAY;
+    return stage->audience != GF_FOR_ALL && stage->audience == builder->other;
+}
+
 static GfStatus add_stages(Builder *builder)
 {
     GfPipeline *pipeline = builder->pipeline;
-    const GfAudience other =
-        builder->channels - (builder->alpha ? 1 : 0) == 1 ? GF_FOR_COLOUR : GF_FOR_GRAY;
     for (size_t i = 0; i < builder->filter->count; i++) {
         const GfStage *stage = &builder->filter->stages[i];
-        if (stage->audience == other)
+        if (is_for_others(builder, stage))
             continue;
         builder->reads[i] = pipeline->count;
         size_t before = pipeline->count;

@@ -41,13 +41,13 @@ static GfStatus lay_axis(Axis *axis)
         axis->after = missing - axis->before;
     }
     size_t padded = axis->in + axis->before + axis->after;
-    if (reach > padded)
+    size_t beyond = axis->ceil ? axis->stride - 1 : 0;
+    if (reach > padded + beyond)
         return gf_fail(GF_EFILTER, "%s of %zu %s%s does not fit into %zu %s%s",
                        axis->valid ? "border valid: a kernel" : "a window", reach, axis->name,
                        axis->dilation > 1 ? " (taps and dilation)" : "", axis->in, axis->name,
                        axis->before + axis->after > 0 ? " and their padding" : "");
-    size_t steps = padded - reach + (axis->ceil ? axis->stride - 1 : 0);
-    axis->out = steps / axis->stride + 1;
+    axis->out = (padded + beyond - reach) / axis->stride + 1;
     if (axis->ceil && (axis->out - 1) * axis->stride >= axis->in + axis->before)
         axis->out--;
     axis->origin = -(ptrdiff_t)axis->before;

@@ -444,6 +444,7 @@ static void test_pools(void **state)
     assert_pool(5, 3, 2, 1, 1, false, 3);
     assert_pool(6, 3, 2, 1, 1, true, 4);
     assert_pool(4, 2, 3, 1, 1, true, 2);
+    assert_pool(1, 2, 2, 0, 0, true, 1); /* rounded up as PyTorch does, even from less than one */
     assert_pool(3, 1, 3, 0, 1, true, 1); /* a second one would begin on the padding behind */
 }
 
@@ -482,10 +483,15 @@ static size_t below(size_t limit)
     return (seed >> 16) % limit;
 }
 
-/* A layer or pool that lies anyhow. */
+/* A layer or pool that lies anyhow, or now and then an enlargement. */
 static void add_random_stage(size_t channels)
 {
     size_t taps = 1 + below(7);
+    if (below(5) == 0) {
+        GfUpsample larger = {false, 1, 1 + below(4), GF_NO_REFERENCE};
+        assert_int_equal(gf_filter_add_upsample(filter, larger), GF_OK);
+        return;
+    }
     bool pool = below(3) == 0;
     GfSampling *sampling = pool ? &add_pool(GF_POOL_MAX, 2, taps)->sampling
                                 : &add_layer(channels, 1, channels, 1, taps)->sampling;
@@ -505,6 +511,12 @@ static void assert_rows_enough(const GfStep *step, size_t y0, size_t y1)
     long long lowest = (long long)step->in_height, highest = -1;
     gf_step_rows(step, y0, y1, &begin, &end);
     assert_true(begin < end && end <= step->in_height);
+    if (step->kind == GF_STEP_UPSAMPLE) {
+        assert_int_equal(begin, y0 / step->factor_y);
+        assert_int_equal(end, (y1 - 1) / step->factor_y + 1);
+        assert_true(end - begin <= gf_step_most_rows(step, y1 - y0));
+        return;
+    }
     for (size_t y = y0; y < y1; y++)
         for (size_t k = 0; k < step->taps_y; k++) {
             long long row = (long long)(y * step->stride_y + k * step->dilation_y) + step->origin_y;
