@@ -149,6 +149,7 @@ STAGES = {
         pair(stage["factor"])[1], 2)),
     "shuffle": enlarged(lambda stage, x: F.pixel_shuffle(x[None], stage["factor"])[0]),
 }  # fmt: skip
+FUNCTIONS = "relu", "leaky_relu", "sigmoid", "tanh", "abs", "clamp", "scale"
 
 
 def entry(given, picture, white, parameters):
@@ -192,12 +193,13 @@ def evaluate(file, tensor, picture, opacity, white, parameters):
         wanted = 1 if len(picture) == 1 else 3
         network = next(n for n in file["networks"] if n["input"]["channels"] == wanted)
     given, output = network.get("input"), network.get("output", {})
-    if given is None and opacity is not None:
+    functions = all(stage["stage"] in FUNCTIONS for stage in network["stages"])
+    if given is None and opacity is not None and not functions:
         picture, opacity = torch.cat([picture, opacity]), None
     x, _ = run_stages(network["stages"], picture, entry(given, picture, white, parameters), tensor)
     kind = output.get("as", "maps")
     if kind == "maps":
-        return x
+        return x if given or opacity is None else torch.cat([x, opacity])
     low, high = output.get("range", given.get("range", [0, 1]))
     x = picture + x / (high - low) * white if kind == "residual" else (x - low) / (high - low) * white
     return x if opacity is None else torch.cat([x, opacity])
@@ -489,6 +491,13 @@ def try_file(program, options, file, tensors, files, sigma, folder, case):
     return verdict(program, options, kernel, picture, exact, white, folder)
 
 
+def report(what, complaint, arguments):
+    """1 where there is something to complain of."""
+    if complaint or arguments.verbose:
+        print(f"{'failed' if complaint else 'passed'} {what}{': ' if complaint else ''}{complaint or ''}")
+    return 1 if complaint else 0
+
+
 def random_networks(arguments, schema):
     failures = 0
     for seed in range(arguments.seed, arguments.seed + arguments.count):
@@ -503,11 +512,9 @@ def random_networks(arguments, schema):
             complaint = complaint and complaint.replace(folder, "")
         if schema:
             jsonschema.validate(file, schema)
-        if complaint or arguments.verbose:
-            print(f"{'failed' if complaint else 'passed'} {seed}: {complaint or ''}")
+        failures += report(f"network {seed}", complaint, arguments)
         if complaint and arguments.verbose:
             print(json.dumps(file))
-        failures += complaint is not None
     return failures
 
 
@@ -528,16 +535,64 @@ def learned_networks(arguments, schema):
                 exact = evaluate(file, numbers.__getitem__, samples[:colours], samples[colours:] if opacity else None, white,
                                  parameters).numpy()  # fmt: skip
                 complaint = verdict(arguments.program, arguments.options, name[:-5], picture, exact, white, folder)
-            if complaint or arguments.verbose:
-                print(f"{'failed' if complaint else 'passed'} {name}, {colours} + {opacity} channels: {complaint or ''}")
-            failures += complaint is not None
+            failures += report(f"{name}, {colours} + {opacity} channels", complaint, arguments)
     return failures
 
 
-def read_schema():
+# ---- the manual ----
+
+
+def literal(mark):
+    """The first literal text of the manual page behind what is marked."""
     with open(MANUAL, encoding="utf-8") as page:
-        found = re.search(r'^\.\\" schema\n\.Bd.*\n(.*?)^\.Ed', page.read(), re.S | re.M)
-    return json.loads(found[1].replace("\\e", "\\").replace("\\-", "-")) if found and jsonschema else None
+        return re.search(mark + r"[^\n]*\n.*?^\.Bd[^\n]*\n(.*?)^\.Ed", page.read(), re.S | re.M)[1].replace("\\e", "\\")
+
+
+def read_schema():
+    return json.loads(literal(r'^\.\\" schema')) if jsonschema else None
+
+
+def compare_model(arguments, folder, model):
+    """The file that was made of a model, on a picture of as many channels as it takes."""
+    with open(os.path.join(folder, "net.json"), encoding="utf-8") as stream:
+        file = json.load(stream)
+    channels = file["input"]["channels"]
+    picture, samples, white = make_picture(folder, random.Random(3), (19, 23), channels, 0)
+    exact = model(samples / white).detach().numpy() * white
+    return file, verdict(arguments.program, arguments.options, "@" + os.path.join(folder, "net.json"), picture, exact, white, folder)
+
+
+def manual_examples(arguments, schema):
+    """The example of a file, with weights of any value, and what the lines of Python make of a model."""
+    torch.manual_seed(1)
+    layer = lambda i, o, **options: torch.nn.Conv2d(i, o, 3, **options)
+    first, middle, last = layer(2, 8, padding=1), layer(8, 8, padding=1), layer(8, 1, padding=1)
+    chain = torch.nn.Sequential(layer(3, 6, padding="same", dilation=2), torch.nn.ReLU(), layer(6, 6, groups=3, bias=False),
+                                torch.nn.Tanh(), layer(6, 3, stride=2, padding=2))  # fmt: skip
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "net.json"), "w", encoding="utf-8") as stream:
+            stream.write(literal(r'^\.\\" example'))
+        torch.nn.ModuleDict({"0": first, "2": middle, "4": last}).double()
+        weights = torch.nn.ModuleDict({"0": first, "2": middle, "4": last}).state_dict()
+        save_file({key: value.numpy() for key, value in weights.items()}, os.path.join(folder, "denoise3.safetensors"))
+
+        def example(x):
+            h = F.relu(first(torch.cat([x, torch.full_like(x, 25 / 255)])))
+            return x + last(middle(h) + h)
+
+        file, complaint = compare_model(arguments, folder, example)
+        if schema:
+            jsonschema.validate(file, schema)
+        failures += report("the manual's example", complaint, arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getcwd()
+        os.chdir(folder)
+        exec(compile(literal(r"^A torch.nn.Sequential"), MANUAL, "exec"), {"model": chain})
+        os.chdir(before)
+        _, complaint = compare_model(arguments, folder, chain.double())
+        failures += report("the manual's export", complaint, arguments)
+    return failures
 
 
 def main():
@@ -551,7 +606,7 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     schema = read_schema()
-    failures = random_networks(arguments, schema) + learned_networks(arguments, schema)
+    failures = manual_examples(arguments, schema) + random_networks(arguments, schema) + learned_networks(arguments, schema)
     print(f"{failures} failed; {arguments.count} random networks from seed {arguments.seed}")
     sys.exit(1 if failures else 0)
 
