@@ -355,7 +355,7 @@ class Maker:
         r = self.random
         given = {"channels": channels}
         if r.random() < 0.5:
-            given["range"] = r.choice([[-1, 1], [0, 255], [1, 0], [-0.5, 0.5]])
+            given["range"] = r.choice([[-1, 1], [-3, 3], [1, 0], [-0.5, 0.5]])
         if r.random() < 0.4:
             given["mean"] = [r.uniform(-0.5, 0.5) for _ in range(channels)]
         if r.random() < 0.4:
