@@ -8,6 +8,7 @@
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "filters/banks.h"
 #include "filters/grammar.h"
 
 enum { NAME_LENGTH = 100, SHOWN = 200 };
@@ -39,27 +40,68 @@ static bool shares_name(const GfBank *bank, size_t i)
     return false;
 }
 
-static GfStatus parse_all(const char *const *texts, GfBank *bank)
+/* Appends a filter, which the bank then owns, also where it fails. */
+static GfStatus append(GfBank *bank, GfFilter *filter)
+{
+    GfFilter **longer = realloc(bank->filters, (bank->count + 1) * sizeof *longer);
+    if (!longer) {
+        gf_filter_free(filter);
+        return gf_fail(GF_EMEMORY, "out of memory");
+    }
+    bank->filters = longer;
+    bank->filters[bank->count++] = filter;
+    return GF_OK;
+}
+
+static GfStatus parse_kernel(const char *text, GfBank *bank)
+{
+    GfFilter *filter;
+    GF_TRY(gf_filter_parse(text, &filter));
+    return append(bank, filter);
+}
+
+/* The members, or one filter of all of them. */
+static GfStatus parse_bank(const char *text, GfCombineOp combine, GfBank *bank)
+{
+    GfMembers members;
+    GfFilter *combined;
+    GfStatus status;
+    GF_GO(gf_members_parse(text, &members));
+    if (combine != GF_COMBINE_NONE) {
+        GF_GO(gf_members_combine(text, &members, combine, &combined));
+        GF_GO(append(bank, combined));
+    }
+    for (size_t i = 0; combine == GF_COMBINE_NONE && i < members.count; i++) {
+        GfFilter *member = members.filters[i];
+        members.filters[i] = NULL;
+        GF_GO(append(bank, member));
+    }
+done:
+    gf_members_free(&members);
+    return status;
+}
+
+static GfStatus parse_all(const GfOptions *options, GfBank *bank)
 {
     char shown[SHOWN];
-    for (size_t i = 0; i < bank->count; i++) {
-        GfStatus status = gf_filter_parse(texts[i], &bank->filters[i]);
-        if (status != GF_OK) {
-            gf_escape(texts[i], shown, sizeof shown);
-            return gf_fail(status, "--kernel \"%s\": %s", shown, gf_message());
-        }
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        const char *text = options->kernels[i];
+        GfStatus status =
+            options->banks[i] ? parse_bank(text, options->combine, bank) : parse_kernel(text, bank);
+        if (status != GF_OK)
+            return gf_fail(status, "--%s \"%s\": %s", options->banks[i] ? "bank" : "kernel",
+                           gf_escape(text, shown, sizeof shown), gf_message());
     }
     return GF_OK;
 }
 
-GfStatus gf_bank_create(const char *const *texts, size_t count, GfBank *bank)
+GfStatus gf_bank_create(const GfOptions *options, GfBank *bank)
 {
     GfStatus status;
-    *bank = (GfBank){.count = count};
-    GF_GO(gf_allocate_zero(count, sizeof *bank->filters, &bank->filters));
-    GF_GO(gf_allocate_zero(count, sizeof *bank->names, &bank->names));
-    GF_GO(parse_all(texts, bank));
-    for (size_t i = 0; i < count; i++) {
+    *bank = (GfBank){0};
+    GF_GO(parse_all(options, bank));
+    GF_GO(gf_allocate_zero(bank->count, sizeof *bank->names, &bank->names));
+    for (size_t i = 0; i < bank->count; i++) {
         if (shares_name(bank, i)) {
             GF_GO(name_from_text(bank->filters[i]->text, &bank->names[i]));
             continue;

@@ -1,7 +1,7 @@
-/* The filters of one run: every --kernel, and what outputs call it. */
+/* The filters of one run: every --kernel, the members of every --bank or what --combine makes of them, and what outputs call it. */
 #pragma once
 
-#include "filters/stage.h"
+#include "app/options.h"
 
 typedef struct GfBank {
     GfFilter **filters; /* owned */
@@ -9,8 +9,8 @@ typedef struct GfBank {
     size_t count;
 } GfBank;
 
-/* Parses the texts. GF_EUSAGE with the kernel's text before the reason. `bank` is then empty. */
-GfStatus gf_bank_create(const char *const *texts, size_t count, GfBank *bank);
+/* Parses the texts of the options. GF_EUSAGE with the option before the reason. `bank` is then empty. */
+GfStatus gf_bank_create(const GfOptions *options, GfBank *bank);
 
 /* Leaves an empty bank. */
 void gf_bank_free(GfBank *bank);

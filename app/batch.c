@@ -47,9 +47,9 @@ static void report(Batch *batch, const GfJob *job, const GfRecord *record)
     } else if (record->outcome == GF_OUTCOME_SKIPPED) {
         gf_say_detail(job->input->path, "its outputs exist");
     } else if (record->outcome == GF_OUTCOME_WRITTEN) {
-        gf_record_detail(record, job);
+        gf_record_detail(record, job, batch->setup.bank);
         if (options->stats)
-            gf_record_stats(record, job);
+            gf_record_stats(record, job, batch->setup.bank);
     }
 }
 

@@ -121,7 +121,7 @@ static GfStatus compare_filter(Comparison *comparison, size_t filter)
 }
 
 /* Writes the first backend's pictures as a run without --compare would. */
-static GfStatus write_outputs(Comparison *comparison, const GfReader *reader, const GfCodec *codec)
+static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
 {
     size_t filters = comparison->bank->count;
     const GfFormat **formats = NULL;
@@ -130,8 +130,8 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader, co
     GF_GO(gf_allocate(filters, sizeof *formats, &formats));
     for (size_t i = 0; i < filters; i++)
         formats[i] = &comparison->out[0][i].format;
-    GF_GO(gf_outlets_open(comparison->options, comparison->job, codec, formats, filters, 1,
-                          &reader->metadata, &outlets));
+    GF_GO(gf_outlets_open(comparison->options, comparison->job, reader, formats, filters,
+                          comparison->options->read.max_memory, &outlets));
     for (size_t i = 0; i < filters; i++) {
         GfBand band = gf_image_band(&comparison->out[0][i]);
         GF_GO(gf_outlets_rows(&outlets, 0, i, &band));
@@ -147,10 +147,7 @@ done:
 static GfStatus compare_picture(Comparison *comparison, GfReader *reader)
 {
     const GfOptions *options = comparison->options;
-    const GfCodec *codec = comparison->job->outputs == 0 ? NULL
-                           : comparison->job->codec      ? comparison->job->codec
-                                                         : reader->codec;
-    GfSample sample = gf_options_sample(options, codec, reader->format.sample);
+    GfSample sample = gf_outlets_sample(options, comparison->job, reader);
     if (reader->pictures > 1)
         return gf_fail(GF_EUSAGE, "--compare takes files of one picture, and this holds %zu",
                        reader->pictures);
@@ -159,7 +156,7 @@ static GfStatus compare_picture(Comparison *comparison, GfReader *reader)
         GF_TRY(compute(comparison, sample, i));
     for (size_t i = 0; i < comparison->bank->count; i++)
         GF_TRY(compare_filter(comparison, i));
-    return codec ? write_outputs(comparison, reader, codec) : GF_OK;
+    return comparison->job->outputs > 0 ? write_outputs(comparison, reader) : GF_OK;
 }
 
 static GfStatus compare_job(Comparison *comparison)

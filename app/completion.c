@@ -7,7 +7,7 @@
 
 #include "app/options.h"
 #include "common/text.h"
-#include "filters/catalog.h"
+#include "filters/banks.h"
 #include "gpu/algorithms.h"
 
 /* Word i of a list, or NULL behind the last. */
@@ -16,6 +16,11 @@ typedef const char *(*WordAt)(size_t i);
 static const char *filter_word(size_t i)
 {
     return gf_catalog[i].name;
+}
+
+static const char *bank_word(size_t i)
+{
+    return gf_named_banks[i].about.name;
 }
 
 static const char *algorithm_word(size_t i)
@@ -37,7 +42,10 @@ static const char *option_word(size_t i)
 static const struct {
     const char *option;
     WordAt words;
-} valued[] = {{"kernel", filter_word}, {"algorithm", algorithm_word}, {"format", format_word}};
+} valued[] = {{"kernel", filter_word},
+              {"bank", bank_word},
+              {"algorithm", algorithm_word},
+              {"format", format_word}};
 
 /* The words that may follow the option, or NULL where it takes others or none. */
 static WordAt values_of(const GfOption *option)

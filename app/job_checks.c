@@ -64,7 +64,7 @@ static size_t count_outputs(const GfJobs *jobs)
     return count;
 }
 
-static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other)
+static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, bool montage)
 {
     char path[SHOWN], a[SHOWN], b[SHOWN];
     /* Named in the order of the call, whatever the sorting did. */
@@ -76,9 +76,10 @@ static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other)
                        "%s: two kernels would be written here; put {filter} into --name, or leave "
                        "one out",
                        path);
-    return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here", path,
+    return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here%s", path,
                    gf_escape(first->job->input->path, a, sizeof a),
-                   gf_escape(second->job->input->path, b, sizeof b));
+                   gf_escape(second->job->input->path, b, sizeof b),
+                   montage ? "; put {stem} into --montage" : "");
 }
 
 static GfStatus check_collisions(const GfJobs *jobs)
@@ -96,7 +97,7 @@ static GfStatus check_collisions(const GfJobs *jobs)
     qsort(outputs, n, sizeof *outputs, by_place);
     for (size_t i = 1; i < n; i++)
         if (by_place(&outputs[i - 1], &outputs[i]) == 0)
-            GF_GO(same_output(&outputs[i - 1], &outputs[i]));
+            GF_GO(same_output(&outputs[i - 1], &outputs[i], jobs->montage));
 done:
     for (size_t i = 0; i < n; i++)
         free(outputs[i].place.name);

@@ -8,13 +8,14 @@
 #include <sys/stat.h>
 
 #include "app/job_checks.h"
+#include "app/maps.h"
 #include "app/naming.h"
 #include "common/memory.h"
 #include "common/text.h"
 
 enum { SHOWN = 1024 };
 
-typedef enum Target { BESIDE, ONE_FILE, FOLDER, STDOUT, NOWHERE } Target;
+typedef enum Target { BESIDE, ONE_FILE, FOLDER, STDOUT, NOWHERE, AS_NAMED } Target;
 
 typedef struct Maker {
     const GfOptions *options;
@@ -37,10 +38,10 @@ static bool ends_in_slash(const char *path)
 }
 
 /* -o as the one file of a bank: an .npy holds several pictures. */
-static bool is_stack(const GfOptions *options, const GfInputFiles *inputs)
+static bool is_stack(const GfOptions *options, size_t filters, const GfInputFiles *inputs)
 {
     const char *output = options->output;
-    if (!output || options->kernel_count < 2 || inputs->count != 1 || inputs->any_directory)
+    if (!output || options->montage || filters < 2 || inputs->count != 1 || inputs->any_directory)
         return false;
     if (ends_in_slash(output) || is_directory(output))
         return false;
@@ -48,15 +49,36 @@ static bool is_stack(const GfOptions *options, const GfInputFiles *inputs)
     return codec && codec->many_pictures;
 }
 
+/* Where -o and a name with {dir} do not place it, a sheet stands where its name says. */
+static GfStatus choose_montage_target(const GfOptions *options, const GfJobs *jobs, Target *target)
+{
+    const char *output = options->output;
+    char shown[SHOWN];
+    struct stat about;
+    bool one = jobs->inputs.count == 1 && !jobs->inputs.any_directory;
+    *target = strcmp(options->montage, "-") == 0 ? STDOUT : output ? FOLDER : AS_NAMED;
+    if (*target == STDOUT && (!one || output))
+        return gf_fail(GF_EUSAGE, "--montage -: standard output takes the sheet of one picture%s",
+                       output ? ", and -o says otherwise" : "");
+    if (*target != FOLDER || is_directory(output))
+        return GF_OK;
+    if (stat(output, &about) == 0 || gf_codec_for_path(output) || strcmp(output, "-") == 0)
+        return gf_fail(GF_EUSAGE, "-o %s: with --montage it names the folder of the sheets",
+                       gf_escape(output, shown, sizeof shown));
+    return GF_OK;
+}
+
 /* Standard input can give its picture to standard output only, unless -o says otherwise. */
-static GfStatus choose_target(const GfOptions *options, const GfJobs *jobs, Target *target)
+static GfStatus choose_target(const GfOptions *options, size_t filters, const GfJobs *jobs,
+                              Target *target)
 {
     const GfInputFiles *inputs = &jobs->inputs;
     const char *output = options->output;
     char shown[SHOWN];
-    bool one = inputs->count == 1 && !inputs->any_directory &&
-               (options->kernel_count == 1 || jobs->stacked);
+    bool one = inputs->count == 1 && !inputs->any_directory && (filters == 1 || jobs->stacked);
     bool from_stdin = inputs->count == 1 && strcmp(inputs->files[0].path, "-") == 0;
+    if (options->montage)
+        return choose_montage_target(options, jobs, target);
     if (options->compare && !output)
         *target = NOWHERE;
     else if (!output && inputs->any_directory && !options->in_place)
@@ -69,7 +91,7 @@ static GfStatus choose_target(const GfOptions *options, const GfJobs *jobs, Targ
         *target = one && !ends_in_slash(output) && !is_directory(output) ? ONE_FILE : FOLDER;
     if (*target == STDOUT && !one)
         return gf_fail(GF_EUSAGE, "standard output takes one output, and there are several%s",
-                       options->kernel_count > 1 ? " (--format npy puts a bank into one)" : "");
+                       filters > 1 ? " (--format npy puts a bank into one)" : "");
     if (*target == STDOUT && (options->json || options->in_place))
         return gf_fail(GF_EUSAGE, "the picture goes to standard output; give -o");
     if (*target != FOLDER || is_directory(output))
@@ -113,10 +135,16 @@ static GfStatus output_folder(const Maker *maker, const GfInputFile *input, char
 {
     if (maker->target == FOLDER && !gf_name_has_folder(maker->template))
         return gf_path_join(maker->options->output, input->folder, folder);
-    *folder = maker->target == FOLDER
-                  ? strdup(maker->options->output)
+    *folder = maker->target == FOLDER ? strdup(maker->options->output)
+              : maker->target == AS_NAMED
+                  ? strdup("")
                   : strndup(input->path, (size_t)(gf_path_base(input->path) - input->path));
     return *folder ? GF_OK : gf_fail(GF_EMEMORY, "out of memory");
+}
+
+static const char *name_option(const GfOptions *options)
+{
+    return options->montage ? "montage" : "name";
 }
 
 static GfStatus name_output(const Maker *maker, const GfInputFile *input, size_t index,
@@ -138,7 +166,7 @@ static GfStatus name_output(const Maker *maker, const GfInputFile *input, size_t
     GF_GO(gf_name_make(maker->template, &parts, &name));
     const char *last = gf_path_base(name);
     if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
-        GF_GO(gf_fail(GF_EUSAGE, "--name gives no file's name: \"%s\"",
+        GF_GO(gf_fail(GF_EUSAGE, "--%s gives no file's name: \"%s\"", name_option(maker->options),
                       gf_escape(name, shown, sizeof shown)));
     GF_GO(output_folder(maker, input, &folder));
     GF_GO(gf_path_join(folder, name, path));
@@ -161,19 +189,24 @@ static GfStatus make_paths(const Maker *maker, size_t index, GfJob *job)
                         : maker->target == ONE_FILE ? maker->options->output
                         : maker->options->in_place  ? job->input->path
                                                     : NULL;
-    job->outputs = maker->target == NOWHERE || job->input->trouble ? 0
-                   : maker->jobs->stacked                          ? 1
+    bool together = maker->jobs->stacked || maker->jobs->montage;
+    const GfOptions *options = maker->options;
+    job->filters = maker->target == NOWHERE || job->input->trouble ? 0
+                   : together                                      ? 1
                                                                    : maker->bank->count;
-    GF_TRY(gf_allocate_zero(job->outputs + 1, sizeof *job->paths, &job->paths));
-    for (size_t i = 0; i < job->outputs; i++)
-        GF_TRY(given ? copy_path(given, &job->paths[i])
+    job->bases_are_names = !together && maker->target != STDOUT;
+    GF_TRY(gf_allocate_zero(job->filters + 1, sizeof *job->bases, &job->bases));
+    for (size_t i = 0; i < job->filters; i++)
+        GF_TRY(given ? copy_path(given, &job->bases[i])
                      : name_output(maker, job->input, index * maker->bank->count + i + 1,
-                                   maker->bank->names[i], &job->paths[i]));
-    job->codec = maker->options->format;
-    if (!job->codec && job->outputs)
-        job->codec = gf_codec_for_path(job->paths[0]);
-    return gf_job_check_format(maker->options, job,
-                               maker->target == ONE_FILE || maker->options->name);
+                                   maker->jobs->montage ? "montage" : maker->bank->names[i],
+                                   &job->bases[i]));
+    job->codec = options->format;
+    if (!job->codec && job->filters)
+        job->codec = gf_codec_for_path(job->bases[0]);
+    GF_TRY(gf_maps_list(options, maker->bank, job));
+    return gf_job_check_format(options, job,
+                               maker->target == ONE_FILE || options->name || options->montage);
 }
 
 static GfStatus make_jobs(Maker *maker)
@@ -195,13 +228,18 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
 {
     Maker maker = {.options = options, .bank = bank, .jobs = jobs};
     *jobs = (GfJobs){0};
-    maker.template = options->name ? options->name : gf_name_default;
-    GF_TRY(gf_name_check(maker.template));
+    jobs->montage = options->montage != NULL;
+    maker.template = options->montage ? options->montage
+                     : options->name  ? options->name
+                                      : gf_name_default;
+    GF_TRY(gf_name_check(name_option(options), maker.template));
     GF_TRY(gf_inputs_find(options, options->output, &jobs->inputs));
-    jobs->stacked = is_stack(options, &jobs->inputs);
-    GF_TRY(choose_target(options, jobs, &maker.target));
+    jobs->stacked = is_stack(options, bank->count, &jobs->inputs);
+    GF_TRY(choose_target(options, bank->count, jobs, &maker.target));
     if (options->diff_image && (jobs->inputs.count > 1 || bank->count > 1))
         return gf_fail(GF_EUSAGE, "--diff-image is for one picture and one filter");
+    if (options->in_place && bank->count > 1)
+        return gf_fail(GF_EUSAGE, "--in-place and several filters exclude each other");
     if (options->name && maker.target != BESIDE && maker.target != FOLDER)
         return gf_fail(GF_EUSAGE, "--name does not count where the output is named by -o");
     GF_TRY(make_jobs(&maker));
@@ -211,9 +249,13 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
 void gf_jobs_free(GfJobs *jobs)
 {
     for (size_t i = 0; i < jobs->count; i++) {
-        for (size_t j = 0; jobs->jobs[i].paths && j < jobs->jobs[i].outputs; j++)
-            free(jobs->jobs[i].paths[j]);
-        free(jobs->jobs[i].paths);
+        GfJob *job = &jobs->jobs[i];
+        for (size_t j = 0; job->paths && j < job->outputs; j++)
+            free(job->paths[j]);
+        for (size_t j = 0; job->bases && j < job->filters; j++)
+            free(job->bases[j]);
+        free(job->paths);
+        free(job->bases);
     }
     free(jobs->jobs);
     gf_inputs_free(&jobs->inputs);

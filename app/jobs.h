@@ -7,9 +7,12 @@
 
 typedef struct GfJob {
     const GfInputFile *input; /* borrowed */
-    char **paths;             /* of the outputs; owned */
-    size_t outputs;           /* one a filter; 1 when stacked; 0 when nothing is written */
-    const GfCodec *codec;     /* of all outputs; NULL: the input's */
+    char **bases;             /* a path a filter; one when stacked or a montage; owned */
+    size_t filters;           /* how many; 0 when nothing is written */
+    bool bases_are_names;     /* not standard output, not all filters' */
+    char **paths;             /* of the outputs, with the numbers of their maps (maps.h); owned */
+    size_t outputs;
+    const GfCodec *codec; /* of all outputs; NULL: the input's */
 } GfJob;
 
 typedef struct GfJobs {
@@ -17,6 +20,7 @@ typedef struct GfJobs {
     GfJob *jobs; /* owned, in the order of the inputs */
     size_t count;
     bool stacked; /* a bank goes into one file: its pictures are the filters */
+    bool montage; /* a bank goes onto one sheet */
 } GfJobs;
 
 /* Expands the operands and names all outputs. GF_EUSAGE, with nothing started, when two outputs

@@ -9,7 +9,7 @@
 
 #include "app/stage_text.h"
 #include "cpu/backend.h"
-#include "filters/catalog.h"
+#include "filters/banks.h"
 #include "filters/grammar.h"
 #include "filters/network_file.h"
 #include "filters/parameter.h"
@@ -38,6 +38,10 @@ static void print_values(const GfParameter *parameter)
     switch (parameter->kind) {
     case GF_WORD:
         print_choices(parameter);
+        return;
+    case GF_LIST:
+        printf("each %g to %g, default %s", parameter->minimum, parameter->maximum,
+               parameter->words);
         return;
     case GF_FILE:
     case GF_OPTIONAL_FILE:
@@ -78,7 +82,11 @@ static void list_catalog(void)
     printf("\nOne in numbers: gpufilter filters sobel, or with parameters gaussian:sigma=2.\n"
            "A kernel of your own: --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or a text file's path;\n"
            "learned ones from NumPy or PyTorch: conv:weights=FILE, .npy or .safetensors;\n"
-           "whole networks: @FILE.json, which gpufilter-filters(7) describes.\n");
+           "whole networks: @FILE.json, which gpufilter-filters(7) describes.\n"
+           "\nBanks, families of filters:\n\n");
+    for (const GfNamedBank *row = gf_named_banks; row->about.name; row++)
+        printf("--bank %-12s %s\n", row->about.name, row->about.summary);
+    printf("\nOne in numbers: gpufilter filters --bank gabor:orientations=4.\n");
 }
 
 /* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
@@ -119,14 +127,10 @@ static GfStatus print_file(const char *text)
     return status;
 }
 
-GfStatus gf_list_filters(const char *text)
+static GfStatus list_filter(const char *text)
 {
     GfFilter *filter = NULL;
     bool bare;
-    if (!text) {
-        list_catalog();
-        return GF_OK;
-    }
     const GfNamedFilter *row = find_row(text, &bare);
     /* Without its file such a filter has no stages yet. */
     if (!row || !bare || !gf_catalog_required(row))
@@ -138,6 +142,49 @@ GfStatus gf_list_filters(const char *text)
     if (filter)
         gf_stages_print(filter);
     gf_filter_free(filter);
+    return GF_OK;
+}
+
+static void print_members(const char *text, const GfMembers *members)
+{
+    char name[NAME_LENGTH + 1];
+    snprintf(name, sizeof name, "%.*s", (int)gf_min(strcspn(text, ":"), NAME_LENGTH), text);
+    print_about(&gf_named_bank_find(name)->about);
+    for (size_t i = 0; i < members->count; i++) {
+        printf("\n%s", members->filters[i]->name);
+        gf_stages_print(members->filters[i]);
+    }
+}
+
+static GfStatus list_bank(const char *text, GfCombineOp combine)
+{
+    GfMembers members;
+    GfFilter *combined = NULL;
+    GfStatus status;
+    GF_GO(gf_members_parse(text, &members));
+    if (combine != GF_COMBINE_NONE)
+        GF_GO(gf_members_combine(text, &members, combine, &combined));
+    print_members(text, &members);
+    if (combined)
+        gf_stage_print(&combined->stages[1]);
+done:
+    gf_filter_free(combined);
+    gf_members_free(&members);
+    return status;
+}
+
+GfStatus gf_list_filters(const GfOptions *options)
+{
+    if (options->operand_count + options->kernel_count == 0)
+        list_catalog();
+    for (size_t i = 0; i < options->operand_count; i++) {
+        printf("%s", i ? "\n" : "");
+        GF_TRY(list_filter(options->operands[i]));
+    }
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        printf("%s", i + options->operand_count ? "\n" : "");
+        GF_TRY(list_bank(options->kernels[i], options->combine));
+    }
     return GF_OK;
 }
 

@@ -1,11 +1,11 @@
 /* What there is: filters, devices, GPU methods. Printed on standard output. */
 #pragma once
 
-#include "common/status.h"
+#include "app/options.h"
 
-/* All filters of the catalogue, or (`text` is a --kernel text, not NULL) what that filter is:
- * summary, formula, parameters, and its stages in numbers. GF_EUSAGE as gf_filter_parse(). */
-GfStatus gf_list_filters(const char *text);
+/* All filters of the catalogue and all banks, or those that operands and --bank name: summary, formula,
+ * parameters, and the stages in numbers. GF_EUSAGE as gf_filter_parse() and gf_members_parse(). */
+GfStatus gf_list_filters(const GfOptions *options);
 
 /* The CPU and every CUDA device, or one line why there is none. GF_EMEMORY. */
 GfStatus gf_list_devices(void);

@@ -4,16 +4,19 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/batch.h"
 #include "app/compare_devices.h"
 #include "app/compare_files.h"
 #include "app/completion.h"
+#include "app/kernel_sheet.h"
 #include "app/listing.h"
 #include "app/message.h"
 #include "app/stop.h"
 #include "app/tensor_listing.h"
+#include "app/tensor_sheet.h"
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
  * and messages would go into a picture. In its place comes one that can only do the opposite, so
@@ -24,6 +27,17 @@ static void occupy_standard_streams(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
                 _exit(2);
+}
+
+/* Every output of a picture is open until all are complete, and a layer's maps may be many. */
+static void allow_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    /* Without it a picture with too many outputs fails, and says why. */
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* 2, after the message. */
@@ -39,8 +53,7 @@ static int filter(const GfOptions *options)
     GfJobs jobs = {0};
     GfDevices *devices = NULL;
     int result;
-    if (gf_bank_create(options->kernels, options->kernel_count, &bank) != GF_OK ||
-        gf_jobs_create(options, &bank, &jobs) != GF_OK ||
+    if (gf_bank_create(options, &bank) != GF_OK || gf_jobs_create(options, &bank, &jobs) != GF_OK ||
         gf_devices_create(options, &devices) != GF_OK) {
         result = usage_error();
     } else {
@@ -69,8 +82,12 @@ static int run(const GfOptions *options)
         gf_stop_install(true);
         return gf_compare_files(options);
     case GF_COMMAND_FILTERS:
-        return gf_list_filters(options->operands[0]) == GF_OK ? 0 : usage_error();
+        return (options->picture ? gf_kernel_sheet : gf_list_filters)(options) == GF_OK
+                   ? 0
+                   : usage_error();
     case GF_COMMAND_WEIGHTS:
+        if (options->picture || options->tensor)
+            return gf_tensor_sheet(options) == GF_OK ? 0 : usage_error();
         return gf_list_weights(options);
     case GF_COMMAND_DEVICES:
         return gf_list_devices() == GF_OK ? 0 : usage_error();
@@ -88,6 +105,7 @@ int main(int count, char **arguments)
 {
     GfOptions options;
     occupy_standard_streams();
+    allow_open_files();
     int result;
     if (gf_options_parse(count, arguments, &options) != GF_OK) {
         result = usage_error();

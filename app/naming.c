@@ -29,7 +29,7 @@ static int read_word(const char *text, size_t *length)
     return WORD_UNKNOWN;
 }
 
-GfStatus gf_name_check(const char *template)
+GfStatus gf_name_check(const char *option, const char *template)
 {
     for (const char *s = template; (s = strchr(s, '{')) != NULL;) {
         size_t length;
@@ -39,16 +39,17 @@ GfStatus gf_name_check(const char *template)
             continue;
         }
         if (s[length - 1] != '}')
-            return gf_fail(GF_EUSAGE, "--name: a { without its }");
+            return gf_fail(GF_EUSAGE, "--%s: a { without its }", option);
         size_t n = gf_min(length - 2, WORD_LENGTH);
         memcpy(word, s + 1, n);
         word[n] = '\0';
         const char *nearest = gf_nearest(word, words);
         gf_escape(word, shown, sizeof shown);
         if (nearest)
-            return gf_fail(GF_EUSAGE, "--name: unknown {%s}; did you mean {%s}?", shown, nearest);
+            return gf_fail(GF_EUSAGE, "--%s: unknown {%s}; did you mean {%s}?", option, shown,
+                           nearest);
         return gf_fail(GF_EUSAGE,
-                       "--name: unknown {%s}; there are {stem} {filter} {ext} {dir} {index}",
+                       "--%s: unknown {%s}; there are {stem} {filter} {ext} {dir} {index}", option,
                        shown);
     }
     return GF_OK;
@@ -80,6 +81,23 @@ GfStatus gf_name_make(const char *template, const GfNameParts *parts, char **nam
     if (fclose(stream) == 0)
         return GF_OK;
     free(*name);
+    *name = NULL;
+    return gf_fail(GF_EMEMORY, "out of memory");
+}
+
+GfStatus gf_name_map(const char *path, size_t map, size_t maps, char **name)
+{
+    const char *extension = gf_path_extension(path);
+    size_t length = strlen(path) - strlen(extension);
+    int digits = 0, made;
+    for (size_t n = maps; n > 0; n /= 10)
+        digits++;
+    if (maps == 1)
+        made = asprintf(name, "%s", path);
+    else
+        made = asprintf(name, "%.*s.%0*zu%s", (int)length, path, digits, map, extension);
+    if (made >= 0)
+        return GF_OK;
     *name = NULL;
     return gf_fail(GF_EMEMORY, "out of memory");
 }

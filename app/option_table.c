@@ -7,7 +7,7 @@
 #include "app/values.h"
 #include "gpu/algorithms.h"
 
-enum { MAX_THREADS = 1024, MAX_JOBS = 256, MAX_WORDS = 31 };
+enum { MAX_THREADS = 1024, MAX_JOBS = 256, MAX_WORDS = 31, MAX_COLUMNS = 65535 };
 
 const char *const gf_section_titles[GF_SECTIONS] = {
     [GF_SECTION_FILTER] = "What to compute", [GF_SECTION_OUTPUT] = "What to write, and where",
@@ -15,14 +15,39 @@ const char *const gf_section_titles[GF_SECTIONS] = {
     [GF_SECTION_COMPARE] = "Comparison",     [GF_SECTION_REPORT] = "Reports",
 };
 
+static GfStatus add_kernel(GfOptions *options, const char *value, bool bank)
+{
+    size_t count = options->kernel_count + 1;
+    const char **kernels = realloc(options->kernels, count * sizeof *kernels);
+    options->kernels = kernels ? kernels : options->kernels;
+    bool *banks = realloc(options->banks, count * sizeof *banks);
+    options->banks = banks ? banks : options->banks;
+    if (!kernels || !banks)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    kernels[count - 1] = value;
+    banks[count - 1] = bank;
+    options->kernel_count = count;
+    return GF_OK;
+}
+
 static GfStatus set_kernel(GfOptions *options, const char *value)
 {
-    const char **longer =
-        realloc(options->kernels, (options->kernel_count + 1) * sizeof *options->kernels);
-    if (!longer)
-        return gf_fail(GF_EMEMORY, "out of memory");
-    longer[options->kernel_count++] = value;
-    options->kernels = longer;
+    return add_kernel(options, value, false);
+}
+
+static GfStatus set_bank(GfOptions *options, const char *value)
+{
+    return add_kernel(options, value, true);
+}
+
+static GfStatus set_combine(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"max", GF_COMBINE_MAX}, {"l2", GF_COMBINE_L2},
+                                   {"l1", GF_COMBINE_L1},   {"sum", GF_COMBINE_SUM},
+                                   {"min", GF_COMBINE_MIN}, {NULL, 0}};
+    int op;
+    GF_TRY(gf_value_word("combine", value, words, &op));
+    options->combine = (GfCombineOp)op;
     return GF_OK;
 }
 
@@ -52,14 +77,14 @@ static GfStatus set_border(GfOptions *options, const char *value)
 
 static GfStatus set_range(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"auto", GF_RANGE_AUTO},
-                                   {"clamp", GF_RANGE_CLAMP},
-                                   {"abs", GF_RANGE_ABS},
-                                   {"offset", GF_RANGE_OFFSET},
-                                   {NULL, 0}};
+    enum { minmax = GF_RANGE_OFFSET + 1 }; /* not of the plan: it sees no whole picture */
+    static const GfWord words[] = {{"auto", GF_RANGE_AUTO}, {"clamp", GF_RANGE_CLAMP},
+                                   {"abs", GF_RANGE_ABS},   {"offset", GF_RANGE_OFFSET},
+                                   {"minmax", minmax},      {NULL, 0}};
     int range;
     GF_TRY(gf_value_word("range", value, words, &range));
-    options->range = (GfRange)range;
+    options->minmax = range == minmax;
+    options->range = options->minmax ? GF_RANGE_CLAMP : (GfRange)range;
     return GF_OK;
 }
 
@@ -119,6 +144,38 @@ static GfStatus set_format(GfOptions *options, const char *value)
     GF_TRY(gf_value_word("format", strcmp(value, "jpg") == 0 ? "jpeg" : value, words, &number));
     options->format = gf_codecs[number];
     return GF_OK;
+}
+
+static GfStatus set_montage(GfOptions *options, const char *value)
+{
+    return set_text(&options->montage, "montage", value);
+}
+
+static GfStatus set_montage_scale(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"map", GF_MONTAGE_MAP},
+                                   {"common", GF_MONTAGE_COMMON},
+                                   {"none", GF_MONTAGE_NONE},
+                                   {NULL, 0}};
+    int scale;
+    GF_TRY(gf_value_word("montage-scale", value, words, &scale));
+    options->montage_scale = (GfMontageScale)scale;
+    return GF_OK;
+}
+
+static GfStatus set_montage_columns(GfOptions *options, const char *value)
+{
+    return gf_value_count("montage-columns", value, 1, MAX_COLUMNS, &options->montage_columns);
+}
+
+static GfStatus set_picture(GfOptions *options, const char *value)
+{
+    return set_text(&options->picture, "picture", value);
+}
+
+static GfStatus set_tensor(GfOptions *options, const char *value)
+{
+    return set_text(&options->tensor, "tensor", value);
 }
 
 static GfStatus set_quality(GfOptions *options, const char *value)
@@ -211,6 +268,14 @@ const GfOption gf_option_table[] = {
      "a kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or the path of a\n"
      "kernel file; given again: one more output, decoded once",
      GF_SECTION_FILTER, FILTER, SET(set_kernel)},
+    {"bank", 0, "BANK",
+     "a family of filters, as gabor:orientations=8:wavelengths=4,8;\n"
+     "one output for each of them",
+     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(set_bank)},
+    {"combine", 0, "HOW",
+     "one output of each bank: the max, min, sum, l1 (sum of\n"
+     "absolute values) or l2 (root of the sum of squares)",
+     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(set_combine)},
     {"border", 0, "MODE",
      "what lies outside the picture: replicate (default),\n"
      "reflect101, reflect, wrap, constant[:V], zero, or valid\n"
@@ -218,7 +283,8 @@ const GfOption gf_option_table[] = {
      GF_SECTION_FILTER, FILTER, SET(set_border)},
     {"range", 0, "HOW",
      "how a response becomes a picture: clamp, abs, offset (zero\n"
-     "is mid-grey), or auto (abs for derivatives, else clamp)",
+     "is mid-grey), minmax (smallest is black, largest white), or\n"
+     "auto (abs for derivatives, else clamp)",
      GF_SECTION_FILTER, FILTER, SET(set_range)},
     {"alpha", 0, "HOW",
      "opacity: premul (colour weighted by it), copy, filter (as\n"
@@ -235,8 +301,25 @@ const GfOption gf_option_table[] = {
      "names of outputs; default '{stem}.{filter}{ext}', and\n"
      "{dir} and {index} are known too",
      GF_SECTION_OUTPUT, FILTER, SET(set_name)},
-    {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT, EITHER,
-     FLAG(overwrite)},
+    {"montage", 0, "FILE",
+     "instead of single outputs one contact sheet a picture; for\n"
+     "several pictures a template as '{stem}.maps.png'",
+     GF_SECTION_OUTPUT, FILTER, SET(set_montage)},
+    {"montage-scale", 0, "HOW",
+     "black and white of a montage are the extremes of each map\n"
+     "(default), of all (common), or as --range says (none)",
+     GF_SECTION_OUTPUT, FILTER, SET(set_montage_scale)},
+    {"montage-columns", 0, "N", "tiles in a row of a montage; default: near-square",
+     GF_SECTION_OUTPUT, FILTER, SET(set_montage_columns)},
+    {"picture", 0, "FILE",
+     "with gpufilter filters: draw the kernels of the filters or\n"
+     "of a --bank, of all filters where none is named; with\n"
+     "gpufilter weights: draw the kernels of a tensor",
+     GF_SECTION_OUTPUT, GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, SET(set_picture)},
+    {"tensor", 0, "NAME", "with gpufilter weights --picture: the tensor to draw", GF_SECTION_OUTPUT,
+     GF_COMMAND_WEIGHTS, SET(set_tensor)},
+    {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT,
+     EITHER | GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, FLAG(overwrite)},
     {"skip-existing", 0, NULL, "pass over outputs that exist", GF_SECTION_OUTPUT, FILTER,
      FLAG(skip_existing)},
     {"in-place", 0, NULL, "write the output over its input", GF_SECTION_OUTPUT, FILTER,

@@ -19,8 +19,10 @@ static const struct {
     const char *usage;
 } commands[] = {
     {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
-    {"filters", GF_COMMAND_FILTERS, 0, 1, "gpufilter filters [NAME[:PARAMETERS]]"},
-    {"weights", GF_COMMAND_WEIGHTS, 1, SIZE_MAX, "gpufilter weights FILE..."},
+    {"filters", GF_COMMAND_FILTERS, 0, SIZE_MAX,
+     "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK] [--picture FILE]"},
+    {"weights", GF_COMMAND_WEIGHTS, 1, SIZE_MAX,
+     "gpufilter weights FILE... [--tensor NAME] [--picture FILE]"},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
     {"algorithms", GF_COMMAND_ALGORITHMS, 0, 0, "gpufilter algorithms"},
     {"completion", GF_COMMAND_COMPLETION, 1, 1, "gpufilter completion bash|zsh|fish"},
@@ -103,14 +105,24 @@ static GfStatus refuse(int result, const char *typed)
     return unknown_long(typed);
 }
 
+/* An option of other calls than this one. */
+static GfStatus refuse_option(const GfOptions *options, const GfOption *option)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (commands[i].command == options->command)
+            return gf_fail(GF_EUSAGE, "--%s does not go with \"%s\"", option->name,
+                           commands[i].word);
+        if (options->command == GF_COMMAND_FILTER && commands[i].command & option->commands)
+            return gf_fail(GF_EUSAGE, "--%s goes with gpufilter %s", option->name,
+                           commands[i].word);
+    }
+    return GF_OK;
+}
+
 static GfStatus set_option(GfOptions *options, const GfOption *option, const char *value)
 {
-    if (!(option->commands & options->command)) {
-        for (size_t i = 0; i < COMMANDS; i++)
-            if (commands[i].command == options->command)
-                return gf_fail(GF_EUSAGE, "--%s does not go with \"%s\"", option->name,
-                               commands[i].word);
-    }
+    if (!(option->commands & options->command))
+        GF_TRY(refuse_option(options, option));
     if (option->set)
         return option->set(options, value);
     memcpy((char *)options + option->flag, &(bool){true}, sizeof(bool));
@@ -120,6 +132,34 @@ static GfStatus set_option(GfOptions *options, const GfOption *option, const cha
 static GfStatus conflict(const char *one, const char *other)
 {
     return gf_fail(GF_EUSAGE, "%s and %s exclude each other", one, other);
+}
+
+static bool any_bank(const GfOptions *options)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (options->banks[i])
+            return true;
+    return false;
+}
+
+static GfStatus check_montage(const GfOptions *options)
+{
+    if (!options->montage && (options->montage_scale || options->montage_columns))
+        return gf_fail(GF_EUSAGE, "--montage-%s goes with --montage",
+                       options->montage_scale ? "scale" : "columns");
+    if (!options->montage)
+        return GF_OK;
+    if (options->in_place)
+        return conflict("--in-place", "--montage");
+    if (options->name)
+        return conflict("--name", "--montage, which is a name itself,");
+    if (options->json && strcmp(options->montage, "-") == 0)
+        return conflict("--json", "--montage -");
+    if (options->minmax && options->montage_scale == GF_MONTAGE_NONE)
+        return conflict("--range minmax", "--montage-scale none");
+    if (options->depth_given && gf_sample_is_float(options->depth))
+        return gf_fail(GF_EUSAGE, "--depth: a montage has 8 or 16 bits");
+    return GF_OK;
 }
 
 /* Options that are right one by one, but not together. */
@@ -136,6 +176,11 @@ static GfStatus check_together(const GfOptions *options)
         return conflict("--in-place", "--format");
     if (options->in_place && options->kernel_count > 1)
         return conflict("--in-place", "several kernels");
+    GF_TRY(check_montage(options));
+    if (options->combine && !any_bank(options))
+        return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
+    if (options->combine && options->picture)
+        return conflict("--combine", "--picture");
     if (options->json && to_stdout)
         return conflict("--json", "-o -");
     if (options->compare && to_stdout)
@@ -192,7 +237,8 @@ static GfStatus check_operands(const GfOptions *options)
     gf_escape(first, shown, sizeof shown);
     if (command && access(first, F_OK) != 0)
         return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"%s\"?", shown, command);
-    return gf_fail(GF_EUSAGE, "no filter for %s: --kernel is missing; %s", shown, example);
+    return gf_fail(GF_EUSAGE, "no filter for %s: --kernel or --bank is missing; %s", shown,
+                   example);
 }
 
 GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
@@ -231,6 +277,7 @@ GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
 void gf_options_free(GfOptions *options)
 {
     free(options->kernels);
+    free(options->banks);
     free(options->operands);
 }
 

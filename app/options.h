@@ -29,10 +29,19 @@ typedef enum GfDeviceWish {
     GF_DEVICE_REFERENCE
 } GfDeviceWish;
 
+/* What becomes black and white on a montage. */
+typedef enum GfMontageScale {
+    GF_MONTAGE_MAP,    /* the smallest and largest response of each tile */
+    GF_MONTAGE_COMMON, /* of all tiles */
+    GF_MONTAGE_NONE    /* what would without a montage: tiles are the outputs */
+} GfMontageScale;
+
 typedef struct GfOptions {
     GfCommand command;
     bool help, version;
-    const char **kernels; /* owned array of borrowed texts, in the order given */
+    const char *
+        *kernels; /* of --kernel and --bank; owned array of borrowed texts, in the order given */
+    bool *banks;  /* which of them are banks; owned */
     size_t kernel_count;
     const char **operands; /* likewise; without the command's word */
     size_t operand_count;
@@ -40,12 +49,18 @@ typedef struct GfOptions {
     GfBorder border;
     double border_value;
     GfRange range;
+    bool
+        minmax; /* --range minmax: stretched from the smallest to the largest response; `range` is clamp */
     GfAlpha alpha;
     bool flip;
+    GfCombineOp combine; /* of each bank; GF_COMBINE_NONE: its members are outputs of their own */
 
-    const char *output;    /* NULL: beside the input */
-    const char *name;      /* template; NULL: not given */
-    const GfCodec *format; /* NULL: by the output's name */
+    const char *output;  /* NULL: beside the input */
+    const char *name;    /* template; NULL: not given */
+    const char *montage; /* template of the sheet's name; NULL: outputs are files of their own */
+    GfMontageScale montage_scale;
+    size_t montage_columns; /* 0: chosen */
+    const GfCodec *format;  /* NULL: by the output's name */
     bool recursive, overwrite, skip_existing, in_place;
     bool depth_given;
     GfSample depth;
@@ -64,6 +79,9 @@ typedef struct GfOptions {
     bool compare, tolerance_given;
     double tolerance;
     const char *diff_image;
+    const char
+        *picture;       /* of `filters`, `weights`: where kernels are drawn; NULL: listed as text */
+    const char *tensor; /* of `weights`: whose; NULL: not named */
 
     bool stats, json, quiet, verbose;
 } GfOptions;

@@ -1,5 +1,8 @@
 /* Files are begun before the first row is read, so that an output that exists or a folder that
- * cannot be written costs no work. */
+ * cannot be written costs no work.
+ *
+ * Rows go to their writers as they come, of an output that is cut into maps each channel to its own.
+ * Only what depends on the whole picture, a stretch or a sheet, is held until the last row. */
 #include "app/outlets.h"
 
 #include <errno.h>
@@ -8,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/maps.h"
 #include "app/message.h"
+#include "app/naming.h"
 #include "common/memory.h"
 
 static bool exists(const char *path)
@@ -44,13 +49,49 @@ static GfStatus make_folders(const char *path)
     return status;
 }
 
-static GfStatus open_outlet(GfOutlet *outlet, const GfOptions *options, const char *path,
-                            const GfCodec *codec, const GfFormat *format, size_t pictures,
-                            const GfMetadata *metadata)
+/* ---- what is written ---- */
+
+static const GfCodec *codec_of(const GfJob *job, const GfReader *reader)
 {
+    return job->outputs == 0 ? NULL : job->codec ? job->codec : reader->codec;
+}
+
+/* Sheets are of integers: what they show is made for the eye. */
+static GfSample file_sample(const GfOptions *options, const GfJob *job, const GfReader *reader)
+{
+    const GfCodec *codec = codec_of(job, reader);
+    GfSample in = reader->format.sample;
+    if (!options->montage || options->depth_given)
+        return gf_options_sample(options, codec, in);
+    return !gf_sample_is_float(in) && codec->samples & 1u << in ? in : GF_U8;
+}
+
+GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader)
+{
+    GfSample sample = file_sample(options, job, reader);
+    bool stretched = options->montage ? options->montage_scale != GF_MONTAGE_NONE
+                                      : options->minmax && job->outputs > 0;
+    return stretched && !gf_sample_is_float(sample) ? GF_F32 : sample;
+}
+
+/* ---- opening ---- */
+
+/* What all files of a picture share. */
+typedef struct Opening {
+    const GfOptions *options;
+    const GfCodec *codec;
+    const GfFormat *const *formats;
+    size_t pictures;
+    GfMetadata metadata;
+} Opening;
+
+static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOutlet *outlet)
+{
+    const GfOptions *options = opening->options;
+    const char *path = outlet->path;
     if (options->skip_existing && exists(path))
         return GF_OK;
-    GF_TRY(gf_codec_accepts(codec, format, pictures));
+    GF_TRY(gf_codec_accepts(opening->codec, format, opening->pictures));
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         return gf_fail(GF_EUSAGE, "a picture is not written to a terminal; give -o FILE");
     if (strcmp(path, "-") != 0)
@@ -61,8 +102,8 @@ static GfStatus open_outlet(GfOutlet *outlet, const GfOptions *options, const ch
         return gf_fail(status, "%s (--overwrite replaces, --skip-existing passes over)",
                        gf_message());
     GF_TRY(status);
-    return gf_writer_create(outlet->output, codec, format, pictures, metadata, &options->write,
-                            &outlet->writer);
+    return gf_writer_create(outlet->output, opening->codec, format, opening->pictures,
+                            &opening->metadata, &options->write, &outlet->writer);
 }
 
 /* One file of several pictures holds pictures of one shape. */
@@ -84,60 +125,206 @@ static GfStatus check_stack(const GfFormat *const *formats, size_t filters)
     return GF_OK;
 }
 
-GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfCodec *codec,
-                         const GfFormat *const *formats, size_t filters, size_t pictures,
-                         const GfMetadata *metadata, GfOutlets *outlets)
+/* Begins the files of one filter: one, or one a map. */
+static GfStatus open_filter(GfOutlets *outlets, const Opening *opening, size_t filter)
 {
-    *outlets = (GfOutlets){.job = job, .filters = filters};
-    outlets->stacked = job->outputs == 1 && filters > 1;
-    GfStatus status = GF_OK;
-    GfMetadata kept = options->strip ? gf_metadata_none() : *metadata;
-    kept.icc = metadata->icc;
-    kept.axes = metadata->axes; /* the array's shape, which says nothing about its origin */
-    if (outlets->stacked) {
-        GF_TRY(check_stack(formats, filters));
-        if (!gf_mul(pictures, filters, &pictures))
-            return gf_fail(GF_ELIMIT, "too many pictures");
+    GfFormat format = *opening->formats[filter];
+    size_t maps = gf_maps_allowed(opening->options, outlets->job)
+                      ? gf_codec_maps(opening->codec, &format)
+                      : 1;
+    format.sample = outlets->sample;
+    format.channels /= maps;
+    for (size_t map = 0; map < maps; map++) {
+        GfOutlet *outlet = &outlets->items[outlets->count++];
+        *outlet = (GfOutlet){.filter = filter,
+                             .first = map,
+                             .channels = format.channels,
+                             .of = maps * format.channels};
+        GF_TRY(gf_name_map(outlets->job->bases[filter], map + 1, maps, &outlet->path));
+        GF_TRY(gf_fail_output(begin_file(opening, &format, outlet), outlet->path));
     }
-    GF_TRY(gf_allocate_zero(job->outputs + 1, sizeof *outlets->items, &outlets->items));
-    for (size_t i = 0; status == GF_OK && i < job->outputs; i++)
-        status = gf_fail_output(open_outlet(&outlets->items[i], options, job->paths[i], codec,
-                                            formats[i], pictures, &kept),
-                                job->paths[i]);
+    return GF_OK;
+}
+
+static GfStatus open_filters(GfOutlets *outlets, const Opening *opening)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < outlets->job->filters; i++)
+        most += opening->formats[i]->channels;
+    GF_TRY(gf_allocate_zero(most + 1, sizeof *outlets->items, &outlets->items));
+    for (size_t i = 0; i < outlets->job->filters; i++)
+        GF_TRY(open_filter(outlets, opening, i));
+    return GF_OK;
+}
+
+static GfStatus open_montage(GfOutlets *outlets, const Opening *opening, const GfReader *reader)
+{
+    GF_TRY(gf_montage_plan(opening->options, &reader->format, opening->formats, outlets->filters,
+                           outlets->sample, &outlets->montage));
+    GF_TRY(gf_allocate_zero(1, sizeof *outlets->items, &outlets->items));
+    outlets->count = 1;
+    GF_TRY(gf_name_map(outlets->job->bases[0], 1, 1, &outlets->items[0].path));
+    if (reader->pictures > 1)
+        return gf_fail(GF_EUSAGE, "a montage is of one picture, and this file holds %zu",
+                       reader->pictures);
+    return gf_fail_output(begin_file(opening, &outlets->montage.format, &outlets->items[0]),
+                          outlets->items[0].path);
+}
+
+static GfMetadata metadata_of(const GfOptions *options, const GfMetadata *metadata)
+{
+    GfMetadata kept = options->strip || options->montage ? gf_metadata_none() : *metadata;
+    kept.icc = metadata->icc;
+    if (!options->montage)
+        kept.axes = metadata->axes; /* the array's shape, which says nothing about its origin */
+    return kept;
+}
+
+GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
+                         const GfFormat *const *formats, size_t filters, size_t memory,
+                         GfOutlets *outlets)
+{
+    Opening opening = {options, codec_of(job, reader), formats, reader->pictures,
+                       metadata_of(options, &reader->metadata)};
+    GfStatus status;
+    *outlets = (GfOutlets){.job = job, .filters = filters, .in = reader->format.sample};
+    outlets->sample = file_sample(options, job, reader);
+    outlets->stacked = !options->montage && job->filters == 1 && filters > 1;
+    if (outlets->stacked) {
+        GF_GO(check_stack(formats, filters));
+        if (!gf_mul(opening.pictures, filters, &opening.pictures))
+            GF_GO(gf_fail(GF_ELIMIT, "too many pictures"));
+    }
+    if (options->montage || formats[0]->sample != outlets->sample)
+        GF_GO(gf_held_create(formats, filters, memory, &outlets->held));
+    GF_GO(options->montage ? open_montage(outlets, &opening, reader)
+                           : open_filters(outlets, &opening));
+done:
     if (status != GF_OK)
         gf_outlets_discard(outlets);
     return status;
 }
 
-GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBand *band)
+/* ---- rows ---- */
+
+/* Makes the scratch at least that large. */
+static GfStatus reserve(GfOutlets *outlets, size_t rows, size_t stride)
 {
-    size_t item = outlets->stacked ? 0 : filter;
-    if (outlets->stacked)
-        picture = picture * outlets->filters + filter;
-    GfOutlet *outlet = &outlets->items[item];
+    size_t bytes;
+    if (!gf_mul(rows, stride, &bytes))
+        return gf_fail(GF_EMEMORY, "%zu rows of %zu bytes are too much memory", rows, stride);
+    if (bytes <= outlets->scratch_bytes)
+        return GF_OK;
+    free(outlets->scratch);
+    outlets->scratch_bytes = 0;
+    GF_TRY(gf_allocate(bytes, 1, &outlets->scratch));
+    outlets->scratch_bytes = bytes;
+    return GF_OK;
+}
+
+/* Copies one channel of a row of pixels of `channels` samples of `size` bytes. */
+static void copy_channel(unsigned char *to, const unsigned char *from, size_t width,
+                         size_t channels, size_t size)
+{
+    for (size_t x = 0; x < width; x++)
+        memcpy(to + x * size, from + x * channels * size, size);
+}
+
+static GfStatus write_channel(GfOutlets *outlets, size_t picture, const GfOutlet *outlet,
+                              const GfBand *band)
+{
+    const GfFormat *format = &outlet->writer->format;
+    size_t size = gf_sample_size(format->sample), stride = gf_align(gf_row_bytes(format));
+    GF_TRY(reserve(outlets, band->rows, stride));
+    unsigned char *rows = outlets->scratch;
+    const unsigned char *from = band->samples;
+    for (size_t y = 0; y < band->rows; y++)
+        copy_channel(rows + y * stride, from + y * band->stride + outlet->first * size,
+                     format->width, outlet->of, size);
+    return gf_writer_rows(outlet->writer, picture, &(GfBand){band->y0, band->rows, stride, rows});
+}
+
+/* The picture's responses from the smallest to the largest, but for opacity, as rows of samples. */
+static GfStatus write_stretched(GfOutlets *outlets, size_t picture, const GfOutlet *outlet,
+                                const GfImage *image)
+{
+    const GfFormat *format = &outlet->writer->format;
+    size_t colours = format->channels - (format->has_alpha ? 1 : 0);
+    double alpha = gf_sample_max(format->sample) / gf_sample_max(outlets->in);
+    GfStretch stretch = gf_stretch_none();
+    GF_TRY(reserve(outlets, 1, gf_align(gf_row_bytes(format))));
+    gf_stretch_widen(&stretch, image, outlet->first, colours);
+    for (size_t y = 0; y < format->height; y++) {
+        const unsigned char *from = (const unsigned char *)image->samples + y * image->stride;
+        for (size_t i = 0; i < gf_row_samples(format); i++) {
+            size_t x = i / format->channels, c = i % format->channels;
+            double number = gf_sample_at(from, x * image->format.channels + outlet->first + c,
+                                         image->format.sample);
+            gf_sheet_store(outlets->scratch, i, format->sample,
+                           c < colours ? gf_stretch_sample(&stretch, number, format->sample)
+                                       : number * alpha);
+        }
+        GfBand row = {y, 1, gf_align(gf_row_bytes(format)), outlets->scratch};
+        GF_TRY(gf_writer_rows(outlet->writer, picture, &row));
+    }
+    return GF_OK;
+}
+
+/* Writes a band, or the picture that it completed, to one outlet. */
+static GfStatus write_outlet(GfOutlets *outlets, size_t picture, size_t filter, GfOutlet *outlet,
+                             GfBand *band)
+{
+    const GfImage *held = outlets->held.count ? &outlets->held.images[filter] : NULL;
     if (!outlet->writer)
         return GF_OK;
-    return gf_fail_output(gf_writer_rows(outlet->writer, picture, band), outlets->job->paths[item]);
+    if (held)
+        return write_stretched(outlets, picture, outlet, held);
+    if (outlet->channels < outlet->of)
+        return write_channel(outlets, picture, outlet, band);
+    return gf_writer_rows(outlet->writer, picture, band);
 }
+
+GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBand *band)
+{
+    if (outlets->held.count) {
+        gf_held_rows(&outlets->held, filter, band);
+        if (outlets->montage.tiles || !gf_held_is_last(&outlets->held, filter, band))
+            return GF_OK;
+    }
+    size_t place = outlets->stacked ? picture * outlets->filters + filter : picture;
+    for (size_t i = 0; i < outlets->count; i++) {
+        GfOutlet *outlet = &outlets->items[i];
+        if (outlets->stacked || outlet->filter == filter)
+            GF_TRY(
+                gf_fail_output(write_outlet(outlets, place, filter, outlet, band), outlet->path));
+    }
+    return GF_OK;
+}
+
+/* ---- the end ---- */
 
 GfStatus gf_outlets_finish(GfOutlets *outlets)
 {
-    for (size_t i = 0; i < outlets->job->outputs; i++)
-        if (outlets->items[i].writer)
-            GF_TRY(
-                gf_fail_output(gf_writer_finish(outlets->items[i].writer), outlets->job->paths[i]));
+    for (size_t i = 0; i < outlets->count; i++) {
+        GfOutlet *outlet = &outlets->items[i];
+        if (outlet->writer && outlets->montage.tiles)
+            GF_TRY(gf_fail_output(
+                gf_montage_write(&outlets->montage, &outlets->held, outlet->writer), outlet->path));
+        if (outlet->writer)
+            GF_TRY(gf_fail_output(gf_writer_finish(outlet->writer), outlet->path));
+    }
     return GF_OK;
 }
 
 GfStatus gf_outlets_commit(GfOutlets *outlets)
 {
     GfStatus status = GF_OK;
-    for (size_t i = 0; status == GF_OK && i < outlets->job->outputs; i++) {
+    for (size_t i = 0; status == GF_OK && i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         gf_writer_close(outlet->writer);
         outlet->writer = NULL;
         if (outlet->output)
-            status = gf_fail_output(gf_output_commit(&outlet->output), outlets->job->paths[i]);
+            status = gf_fail_output(gf_output_commit(&outlet->output), outlet->path);
     }
     gf_outlets_discard(outlets);
     return status;
@@ -145,10 +332,14 @@ GfStatus gf_outlets_commit(GfOutlets *outlets)
 
 void gf_outlets_discard(GfOutlets *outlets)
 {
-    for (size_t i = 0; outlets->items && i < outlets->job->outputs; i++) {
+    for (size_t i = 0; i < outlets->count; i++) {
         gf_writer_close(outlets->items[i].writer);
         gf_output_discard(&outlets->items[i].output);
+        free(outlets->items[i].path);
     }
     free(outlets->items);
-    outlets->items = NULL;
+    free(outlets->scratch);
+    gf_held_free(&outlets->held);
+    gf_montage_free(&outlets->montage);
+    *outlets = (GfOutlets){0};
 }

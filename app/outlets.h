@@ -1,10 +1,17 @@
-/* The output files of one picture while it is computed. */
+/* The output files of one picture while it is computed: a file a filter, a file a map, one file of all
+ * filters, or a sheet with all of them. */
 #pragma once
 
+#include "app/held.h"
 #include "app/jobs.h"
+#include "app/montage.h"
 
 typedef struct GfOutlet {
-    GfOutput *output; /* NULL: passed over, its rows are dropped */
+    char *path;             /* owned */
+    size_t filter;          /* whose output it is, where that is one filter's */
+    size_t first, channels; /* what goes here of the output's channels */
+    size_t of;              /* how many those are */
+    GfOutput *output;       /* NULL: passed over, its rows are dropped */
     GfWriter *writer;
 } GfOutlet;
 
@@ -12,22 +19,33 @@ typedef struct GfOutlets {
     const GfJob *job; /* borrowed */
     bool stacked;     /* all filters go into the one outlet, each picture of the input to each */
     size_t filters;
-    GfOutlet *items; /* job->outputs of them; owned */
+    GfOutlet *items; /* in the order of the filters; owned */
+    size_t count;
+    GfSample sample;   /* of the files */
+    GfSample in;       /* of the input, whose opacity floats still have */
+    GfHeld held;       /* where rows cannot be written as they come */
+    GfMontage montage; /* of a sheet */
+    void *scratch;     /* rows of some channels; owned */
+    size_t scratch_bytes;
 } GfOutlets;
 
 /* Whether every output of the job is there already. */
 bool gf_outlets_exist(const GfJob *job);
 
-/* Makes missing folders and begins all files; formats[i] is the format of filter i, `pictures` how
- * many pictures the input has; `metadata` is the input's, of which --strip leaves the profile.
- * Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
- * (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_EMEMORY. On failure
- * nothing is left but new folders. */
-GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfCodec *codec,
-                         const GfFormat *const *formats, size_t filters, size_t pictures,
-                         const GfMetadata *metadata, GfOutlets *outlets);
+/* The sample type that the plan is to give for a picture of the reader: that of the files, or floats
+ * where a stretch follows. */
+GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader);
 
-/* Writes rows of filter `filter` of input picture `picture`. */
+/* Makes missing folders and begins all files; formats[i] is the format of filter i's output. The
+ * reader gives the number of pictures and the metadata, of which --strip leaves the profile; `memory` is
+ * the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
+ * (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT, GF_EMEMORY. On
+ * failure nothing is left but new folders. */
+GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
+                         const GfFormat *const *formats, size_t filters, size_t memory,
+                         GfOutlets *outlets);
+
+/* Takes rows of filter `filter` of input picture `picture`. */
 GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBand *band);
 
 /* Completes the bytes of all files; nothing has its name yet. */

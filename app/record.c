@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/figures.h"
 #include "app/message.h"
@@ -29,6 +30,28 @@ void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
             json_array_append_new(steps, json_string(backend->method(lane->session, i, j)));
         json_array_append_new(record->methods, steps);
     }
+}
+
+static void forget_outputs(GfRecord *record)
+{
+    for (size_t i = 0; i < record->output_count; i++)
+        free(record->outputs[i]);
+    free(record->outputs);
+    record->outputs = NULL;
+    record->output_count = 0;
+}
+
+GfStatus gf_record_outputs(GfRecord *record, const GfOutlets *outlets)
+{
+    forget_outputs(record);
+    GF_TRY(gf_allocate_zero(outlets->count, sizeof *record->outputs, &record->outputs));
+    for (; record->output_count < outlets->count; record->output_count++) {
+        char *path = strdup(outlets->items[record->output_count].path);
+        if (!path)
+            return gf_fail(GF_EMEMORY, "out of memory");
+        record->outputs[record->output_count] = path;
+    }
+    return GF_OK;
 }
 
 static void add_picture(json_t *line, const GfRecord *record)
@@ -64,8 +87,10 @@ void gf_record_json(const GfRecord *record, const GfJob *job)
     static const char *const words[] = {"ok", "failed", "skipped", "stopped"};
     json_t *line = json_object(), *outputs = json_array();
     json_object_set_new(line, "input", gf_name_json(job->input->path));
-    for (size_t i = 0; i < job->outputs; i++)
-        json_array_append_new(outputs, gf_name_json(job->paths[i]));
+    char *const *paths = record->output_count ? record->outputs : job->paths;
+    size_t count = record->output_count ? record->output_count : job->outputs;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(outputs, gf_name_json(paths[i]));
     json_object_set_new(line, "outputs", outputs);
     json_object_set_new(line, "status", json_string(words[record->outcome]));
     if (record->outcome == GF_OUTCOME_FAILED) {
@@ -97,15 +122,19 @@ static const char *method_names(const json_t *methods, size_t filter, char *text
     return text;
 }
 
-void gf_record_detail(const GfRecord *record, const GfJob *job)
+void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *bank)
 {
     char names[METHODS_SHOWN];
-    for (size_t i = 0; i < job->outputs; i++)
-        gf_say_detail(job->paths[i], "computed by %s",
-                      method_names(record->methods, i, names, sizeof names));
+    for (size_t i = 0; i < bank->count; i++) {
+        method_names(record->methods, i, names, sizeof names);
+        if (job->filters == bank->count)
+            gf_say_detail(job->bases[i], "computed by %s", names);
+        else
+            gf_say_detail(job->input->path, "%s computed by %s", bank->names[i], names);
+    }
 }
 
-void gf_record_stats(const GfRecord *record, const GfJob *job)
+void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *bank)
 {
     char *text = NULL, shown[PATH_SHOWN];
     size_t size;
@@ -120,7 +149,7 @@ void gf_record_stats(const GfRecord *record, const GfJob *job)
     fprintf(stream, "  decode    %9.4f s   bands of %zu rows: %zu\n", times->read,
             record->band_rows, record->bands);
     fprintf(stream, "  filter    %9.4f s   ", times->compute);
-    gf_work_print(&record->work, busy, job->paths, stream);
+    gf_work_print(&record->work, busy, bank->names, stream);
     fprintf(stream, "  transfer  %9.4f s\n", times->copy);
     fprintf(stream, "  encode    %9.4f s\n", times->write);
     fprintf(stream, "  total     %9.4f s   (stages overlap)\n", record->total);
@@ -144,5 +173,6 @@ void gf_record_free(GfRecord *record)
 {
     json_decref(record->methods);
     record->methods = NULL;
+    forget_outputs(record);
     gf_work_free(&record->work);
 }

@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "app/flow.h"
-#include "app/jobs.h"
+#include "app/outlets.h"
 #include "app/work.h"
 
 typedef enum GfOutcome {
@@ -23,6 +23,8 @@ typedef struct GfRecord {
     char device[192];        /* "cuda:0 (NVIDIA H200)"; "" when it did not come to that */
     json_t *methods; /* for each filter an array with the method of each step; owned; or NULL */
     GfFlowTimes times;
+    char **outputs;       /* paths; owned */
+    size_t output_count;  /* 0: those of the job */
     double total;         /* seconds from opening to the last rename */
     double multiply_adds; /* of all filters */
     GfLaneWork work;      /* owned */
@@ -31,14 +33,17 @@ typedef struct GfRecord {
 /* Notes plan, device and methods of a lane that is about to run. */
 void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures);
 
+/* Notes the paths of the outputs, which may be more than the job knows. GF_EMEMORY. */
+GfStatus gf_record_outputs(GfRecord *record, const GfOutlets *outlets);
+
 /* Prints the record as one line of JSON on standard output, all at once. */
 void gf_record_json(const GfRecord *record, const GfJob *job);
 
 /* Prints times and throughput as a small table on standard error. */
-void gf_record_stats(const GfRecord *record, const GfJob *job);
+void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *bank);
 
-/* With --verbose: for each output the method of each of its steps. */
-void gf_record_detail(const GfRecord *record, const GfJob *job);
+/* With --verbose: for each filter the method of each of its steps. */
+void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *bank);
 
 /* Whether the record is of a failure that the next picture would meet too: a full disk, or a lost
  * device that the user insists on. The run then ends with status 3. */

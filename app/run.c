@@ -48,30 +48,30 @@ static GfStatus write_rows(void *context, size_t output, GfBand *band)
     return GF_OK;
 }
 
-static GfStatus open_outlets(Run *run, const GfCodec *codec)
+static GfStatus open_outlets(Run *run)
 {
     const GfPlan *plan = run->lane->plan;
     const GfFormat **formats;
     GF_TRY(gf_allocate(plan->outputs, sizeof *formats, &formats));
     for (size_t i = 0; i < plan->outputs; i++)
         formats[i] = &plan->pipelines[i].out;
-    GfStatus status = gf_outlets_open(run->setup->options, run->job, codec, formats, plan->outputs,
-                                      run->reader->pictures, &run->reader->metadata, &run->outlets);
+    GfStatus status = gf_outlets_open(run->setup->options, run->job, run->reader, formats,
+                                      plan->outputs, run->setup->read.max_memory, &run->outlets);
     free(formats);
-    return status;
+    GF_TRY(status);
+    return gf_record_outputs(run->record, &run->outlets);
 }
 
 static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
 {
     const GfSetup *setup = run->setup;
     const GfReader *reader = run->reader;
-    const GfCodec *codec = run->job->codec ? run->job->codec : reader->codec;
-    GfPlanOptions wishes = gf_options_plan(
-        setup->options, gf_options_sample(setup->options, codec, reader->format.sample));
+    GfPlanOptions wishes =
+        gf_options_plan(setup->options, gf_outlets_sample(setup->options, run->job, reader));
     wishes.band_bytes = band_bytes;
     wishes.memory = setup->memory;
     GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, &reader->format, &wishes));
-    GF_TRY(open_outlets(run, codec));
+    GF_TRY(open_outlets(run));
     gf_record_lane(run->record, run->lane, reader->pictures);
     const GfEnds ends = {read_rows, write_rows, run};
     run->touched = true;

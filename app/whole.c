@@ -27,7 +27,7 @@ GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *
     return status;
 }
 
-static GfStatus write_image(const GfOptions *options, const char *path, const GfImage *image)
+GfStatus gf_whole_write(const GfOptions *options, const char *path, const GfImage *image)
 {
     GfOutput *output = NULL;
     GfWriter *writer = NULL;
@@ -57,7 +57,7 @@ GfStatus gf_whole_write_difference(const GfOptions *options, const GfImage *a, c
     if (!path)
         return GF_OK;
     GF_TRY(gf_compare_picture(a, b, largest, &picture));
-    GfStatus status = write_image(options, path, &picture);
+    GfStatus status = gf_whole_write(options, path, &picture);
     gf_image_free(&picture);
     if (status == GF_OK && largest > 0)
         gf_say_note(path, "white is a difference of %g", largest);

@@ -139,7 +139,7 @@ static void print_step(const GfStepWork *step, size_t number, FILE *stream)
     fprintf(stream, "\n");
 }
 
-static void print_steps(const GfLaneWork *work, char *const *paths, FILE *stream)
+static void print_steps(const GfLaneWork *work, char *const *names, FILE *stream)
 {
     char shown[PATH_SHOWN];
     size_t number = 0, last = work->steps[work->count - 1].output;
@@ -147,12 +147,12 @@ static void print_steps(const GfLaneWork *work, char *const *paths, FILE *stream
         const GfStepWork *step = &work->steps[i];
         number = i > 0 && step->output == work->steps[i - 1].output ? number + 1 : 1;
         if (number == 1 && last > 0)
-            fprintf(stream, "    %s\n", gf_escape(paths[step->output], shown, sizeof shown));
+            fprintf(stream, "    %s\n", gf_escape(names[step->output], shown, sizeof shown));
         print_step(step, number, stream);
     }
 }
 
-void gf_work_print(const GfLaneWork *work, double seconds, char *const *paths, FILE *stream)
+void gf_work_print(const GfLaneWork *work, double seconds, char *const *names, FILE *stream)
 {
     bool loads = false;
     fprintf(stream, "%.2f GB/s, %.2f GFLOP/s, %.2f OP/B\n", work->bytes / seconds * 1e-9,
@@ -163,5 +163,5 @@ void gf_work_print(const GfLaneWork *work, double seconds, char *const *paths, F
     fprintf(stream, "    %-21s operations       bytes     OP/B%s\n", "",
             loads ? "  method loads     OP/B" : "");
     if (work->count > 0)
-        print_steps(work, paths, stream);
+        print_steps(work, names, stream);
 }

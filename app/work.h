@@ -32,8 +32,8 @@ void gf_work_note(GfLaneWork *work, const GfLane *lane, size_t pictures);
  * many seconds. */
 void gf_work_json(const GfLaneWork *work, double seconds, json_t *line);
 
-/* Rates, their shares of the limits, and the steps as a table, below the path of each output
+/* Rates, their shares of the limits, and the steps as a table, below the name of each filter
  * where there are several. */
-void gf_work_print(const GfLaneWork *work, double seconds, char *const *paths, FILE *stream);
+void gf_work_print(const GfLaneWork *work, double seconds, char *const *names, FILE *stream);
 
 void gf_work_free(GfLaneWork *work);

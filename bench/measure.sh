@@ -2,7 +2,7 @@
 # measure.sh OUT_DIR [BUILD_DIR [SECONDS]]: all measurements of a card in one call: the suites that need
 # it, each within SECONDS (default 75); the search for tiles, each within a third of that; and, where
 # ncu is installed, the durations that it counts beside the bench's. OUT_DIR gets suites.json and .md,
-# search-METHOD.json and .md, and ncu.csv. Status: 1 when a result was wrong or a part failed.
+# search-METHOD.json and .md, networks.txt and ncu.csv. Status: 1 when a result was wrong or a part failed.
 set -euo pipefail
 
 out=${1:?a folder for the results}
@@ -25,6 +25,13 @@ for method in special general tiled shared; do
     part "tiles of $method" "$bench" --search "$method" --peer none --seconds $((seconds / 3)) \
         --json "$out/search-$method.json" --table "$out/search-$method.md"
 done
+
+# A whole network beside PyTorch, where there is one.
+if python3 -c 'import torch, safetensors' 2>/dev/null; then
+    echo '#### networks'
+    python3 "$(dirname "${BASH_SOURCE[0]}")/networks.py" "$build/gpufilter" >"$out/networks.txt" || status=1
+    cat "$out/networks.txt"
+fi
 
 # The same launches, timed by the card's own counters.
 if command -v ncu >/dev/null; then

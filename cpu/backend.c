@@ -137,7 +137,8 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     GF_GO(gf_allocate_zero(plan->outputs, workers * sizeof *session->between, &session->between));
     GF_GO(gf_allocate_zero(workers, sizeof *session->scratch, &session->scratch));
     for (size_t i = 0; i < plan->outputs; i++) {
-        GF_GO(gf_chain_create(&plan->pipelines[i], state->rows, &session->chains[i]));
+        GF_GO(gf_chain_create(&plan->pipelines[i], state->rows, plan->options.memory,
+                              &session->chains[i]));
         bytes = gf_max(bytes, gf_chain_scratch(session->chains[i]));
     }
     for (size_t i = 0; i < workers; i++)

@@ -13,7 +13,7 @@
 enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
 
 /* What lies between the steps takes no more memory than this, where a shorter run is worth while: of
- * a worker's run, and of one that all take together. */
+ * a worker's run, and of one that all take together, which may have a lower limit given. */
 enum { BETWEEN_BYTES = 16 << 20, DEEP_BETWEEN_BYTES = 256 << 20, DEEP_RUN_ROWS = 512 };
 
 /* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
@@ -26,6 +26,7 @@ struct GfChain {
     size_t *last; /* the last step that reads what step i makes */
     size_t scratch;
     bool deep;
+    size_t most_bytes; /* between the steps */
     size_t least_rows, most_rows;
 };
 
@@ -149,8 +150,7 @@ static bool fits(const GfChain *chain, size_t rows, Place *places)
     rows = gf_min(rows, height);
     ptrdiff_t y0 = (ptrdiff_t)((height - rows) / 2);
     find_rows(chain->pipeline, (Range){y0, y0 + (ptrdiff_t)rows}, places);
-    return lay_out(chain, places, &bytes) &&
-           bytes <= (chain->deep ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES);
+    return lay_out(chain, places, &bytes) && bytes <= chain->most_bytes;
 }
 
 /* ---- preparation ---- */
@@ -174,20 +174,9 @@ static size_t shared_rows(const GfPipeline *pipeline)
 static size_t least_rows(const GfPipeline *pipeline)
 {
     double work = pipeline->multiply_adds / (double)pipeline->out.height;
-    bool layers = false;
-    for (size_t i = 0; i < pipeline->count; i++)
-        layers |= gf_step_is_layer(&pipeline->steps[i]);
-    if (!layers || work * LEAST_RUN_ROWS <= least_run_work)
+    if (gf_pipeline_layers(pipeline) == 0 || work * LEAST_RUN_ROWS <= least_run_work)
         return LEAST_RUN_ROWS;
     return gf_max((size_t)ceil(least_run_work / work), shared_rows(pipeline));
-}
-
-static size_t count_layers(const GfPipeline *pipeline)
-{
-    size_t layers = 0;
-    for (size_t i = 0; i < pipeline->count; i++)
-        layers += gf_step_is_layer(&pipeline->steps[i]);
-    return layers;
 }
 
 static void find_lives(GfChain *chain)
@@ -201,22 +190,31 @@ static void find_lives(GfChain *chain)
     }
 }
 
-static GfStatus choose_rows(GfChain *chain)
+static GfStatus choose_rows(GfChain *chain, size_t memory)
 {
     const GfPipeline *pipeline = chain->pipeline;
     Place *places;
     GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
-    chain->deep = count_layers(pipeline) > 1;
+    chain->deep = gf_pipeline_layers(pipeline) > 1;
+    chain->most_bytes = chain->deep ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES;
+    if (chain->deep && memory)
+        chain->most_bytes = gf_min(chain->most_bytes, memory);
     chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
     chain->most_rows = chain->deep ? DEEP_RUN_ROWS : MOST_RUN_ROWS;
     chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
     while (chain->most_rows > chain->least_rows && !fits(chain, chain->most_rows, places))
         chain->most_rows = gf_max(chain->most_rows / 2, chain->least_rows);
+    bool over = chain->deep && memory && !fits(chain, chain->most_rows, places);
     free(places);
-    return GF_OK;
+    return over ? gf_fail(GF_ELIMIT,
+                          "what lies between the network's layers needs more than the limit of "
+                          "%zu KiB",
+                          memory >> 10)
+                : GF_OK;
 }
 
-GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, GfChain **out)
+GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, size_t memory,
+                         GfChain **out)
 {
     GfChain *chain;
     size_t count = pipeline->count;
@@ -234,7 +232,7 @@ GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, GfCha
         chain->row[i] = gf_align(step->out_width * step->out_channels * gf_sample_size(step->out));
     }
     find_lives(chain);
-    GF_GO(choose_rows(chain));
+    GF_GO(choose_rows(chain, memory));
     *out = chain;
     return GF_OK;
 done:

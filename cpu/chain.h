@@ -14,8 +14,10 @@ typedef struct GfBetween {
     void *places; /* where the rows of each step are */
 } GfBetween;
 
-/* Prepares the steps. Errors: GF_EMEMORY. */
-GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, GfChain **chain);
+/* Prepares the steps. memory: most bytes between the steps of a deep chain, 0: no limit given. Errors:
+ * GF_ELIMIT, GF_EMEMORY. */
+GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, size_t memory,
+                         GfChain **chain);
 
 /* Bytes of scratch memory that each thread needs. */
 size_t gf_chain_scratch(const GfChain *chain);

@@ -20,3 +20,11 @@ picture gaussian --kernel gaussian:sigma=3
 picture unsharp --kernel unsharp:sigma=1.5:amount=1.5
 picture emboss --kernel emboss
 picture laplacian --kernel laplacian
+
+# A bank on one sheet, of the sample at half its size, and what its kernels look like.
+half=$(mktemp --suffix=.png)
+trap 'rm -f "$half"' EXIT
+"$program" "$scene" --quiet --overwrite --kernel avgpool -o "$half"
+"$program" "$half" --quiet --overwrite --png-level 9 --bank gabor:wavelengths=6 \
+    --montage "$directory/gabor.png" --montage-columns 4
+"$program" filters --bank gabor:wavelengths=6 --overwrite --picture "$directory/gabor-kernels.png" >/dev/null

@@ -9,6 +9,7 @@
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "filters/banks.h"
 #include "filters/catalog.h"
 #include "filters/kernel_file.h"
 #include "filters/network_file.h"
@@ -115,6 +116,8 @@ static GfStatus unknown_filter(const char *name)
     char shown[SHOWN];
     const char *nearest = gf_catalog_nearest(name);
     gf_escape(name, shown, sizeof shown);
+    if (gf_named_bank_find(name))
+        return gf_fail(GF_EUSAGE, "\"%s\" is a bank of filters; write --bank %s", shown, shown);
     if (nearest)
         return gf_fail(GF_EUSAGE, "unknown filter \"%s\"; did you mean \"%s\"?", shown, nearest);
     return gf_fail(GF_EUSAGE, "unknown filter \"%s\" (gpufilter filters lists them)", shown);

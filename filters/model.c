@@ -342,6 +342,9 @@ GfWork gf_model_least(const GfStep *step, bool wide)
     work.samples = (double)step->in_width * (double)step->in_height * (double)step->channels;
     work.weights = count.kernels;
     add_bytes(step, wide, &work);
+    if (step->kind == GF_STEP_ADD && (step->skip_gain != 0.0 || step->keep_alpha))
+        work.loaded += (double)step->in_width * (double)step->in_height *
+                       (double)step->skip_channels * (double)gf_sample_size(step->skip_in);
     return work;
 }
 

@@ -75,6 +75,33 @@ static GfStatus set_word(const Given *given, GfValue *value)
                    gf_escape(given->text, shown, sizeof shown));
 }
 
+/* Numbers count as the same where names of outputs, which show six digits, could not tell them apart. */
+static bool is_listed(const GfValue *value, double number)
+{
+    for (size_t i = 0; i < value->count; i++)
+        if (fabs(value->list[i] - number) <= 1e-5 * fabs(number))
+            return true;
+    return false;
+}
+
+static GfStatus set_list(const Given *given, GfValue *value)
+{
+    const char *end = given->text;
+    value->count = 0;
+    do {
+        double number;
+        if (!gf_read_number(&end, &number) || (*end && *end != ','))
+            return refuse(given, "is not a list of numbers separated by commas");
+        GF_TRY(check_range(given, number));
+        if (is_listed(value, number))
+            return refuse(given, "has a number twice");
+        if (value->count == GF_MAX_LIST)
+            return refuse(given, "has too many numbers");
+        value->list[value->count++] = number;
+    } while (*end++ == ',');
+    return GF_OK;
+}
+
 /* Height and width, and once more: of top and left what bottom and right are too. */
 static GfStatus set_sizes(const Given *given, GfValue *value)
 {
@@ -119,7 +146,8 @@ static GfStatus set_parameter(const GfNamedFilter *row, const GfParameter *param
     static GfStatus (*const setters[])(const Given *, GfValue *) = {
         [GF_NUMBER] = set_number, [GF_WHOLE] = set_number,       [GF_ODD] = set_number,
         [GF_WORD] = set_word,     [GF_SIZE] = set_sizes,         [GF_PADDING] = set_sizes,
-        [GF_FILE] = set_file,     [GF_OPTIONAL_FILE] = set_file, [GF_OPTIONAL_NAME] = set_file};
+        [GF_FILE] = set_file,     [GF_OPTIONAL_FILE] = set_file, [GF_OPTIONAL_NAME] = set_file,
+        [GF_LIST] = set_list};
     const Given given = {row->name, parameter, text};
     return setters[parameter->kind](&given, value);
 }
@@ -133,6 +161,11 @@ static GfValue standard_value(const GfParameter *parameter)
     return (GfValue){.number = parameter->standard,
                      .word = word ? (int)parameter->standard : -1,
                      .sizes = {size, size, size, size}};
+}
+
+static bool has_words(const GfParameter *parameter)
+{
+    return parameter->kind == GF_WORD || parameter->kind == GF_PADDING;
 }
 
 static bool is_name(const GfNamedFilter *row, const char *text)
@@ -158,7 +191,7 @@ static GfStatus find_parameter(const GfNamedFilter *row, char *text, size_t *ind
         const GfParameter *parameter = &row->parameters[n];
         *index = n;
         if (equals ? strcmp(parameter->name, text) == 0
-                   : word && word_number(parameter->words, text) >= 0)
+                   : word && has_words(parameter) && word_number(parameter->words, text) >= 0)
             return GF_OK;
         names[n] = parameter->name;
     }
@@ -170,9 +203,10 @@ static GfStatus find_parameter(const GfNamedFilter *row, char *text, size_t *ind
         return gf_fail(GF_EUSAGE, "%s: \"%s\" is not of the form parameter=value", row->name,
                        shown);
     const char *nearest = gf_nearest(text, names);
-    return gf_fail(GF_EUSAGE, "%s has no parameter \"%s\"%s%s%s (gpufilter filters %s lists them)",
+    return gf_fail(GF_EUSAGE,
+                   "%s has no parameter \"%s\"%s%s%s (gpufilter filters %s%s lists them)",
                    row->name, shown, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                   nearest ? "\"?" : "", row->name);
+                   nearest ? "\"?" : "", row->stages ? "" : "--bank ", row->name);
 }
 
 char *gf_cut(char *text, char separator)
@@ -200,8 +234,12 @@ void gf_unescape(char *text)
 GfStatus gf_parameters_read(const GfNamedFilter *row, char *parameters, GfValue *values)
 {
     bool given[GF_MAX_PARAMETERS] = {false};
-    for (size_t i = 0; i < GF_MAX_PARAMETERS; i++)
-        values[i] = standard_value(&row->parameters[i]);
+    for (size_t i = 0; i < GF_MAX_PARAMETERS; i++) {
+        const GfParameter *parameter = &row->parameters[i];
+        values[i] = standard_value(parameter);
+        if (parameter->name && parameter->kind == GF_LIST)
+            GF_TRY(set_parameter(row, parameter, parameter->words, &values[i]));
+    }
     while (parameters) {
         char *next = gf_cut(parameters, ':'), *text;
         size_t index = 0;

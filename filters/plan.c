@@ -15,6 +15,10 @@
  * as handing a band over costs less than that gains. */
 enum { BANDS_AHEAD = 4, LEAST_BAND_ROWS = 16, BANDS_A_PICTURE = 8, LEAST_BAND_BYTES = 64 << 10 };
 
+/* Of the rows between its layers a network computes anew for each band as many as half its span: a
+ * sixth of the work when a band has three spans. */
+enum { DEEP_BAND_SPANS = 3 };
+
 GfPlanOptions gf_plan_options_default(GfSample sample)
 {
     return (GfPlanOptions){.border = GF_BORDER_REPLICATE, .sample = sample, .band_bytes = 1 << 20};
@@ -53,6 +57,18 @@ static double kernel_sum(const GfLinear *linear, size_t f, double *absolute)
     return sum;
 }
 
+/* Of what the step makes of its kernels, all of which have the first one's meaning unless they are added
+ * up. */
+static double response_sum(const GfStep *step, double *absolute)
+{
+    double sum = kernel_sum(&step->linear, 0, absolute), more;
+    for (size_t f = 1; step->combine.op == GF_COMBINE_SUM && f < step->linear.filters; f++) {
+        sum += kernel_sum(&step->linear, f, &more);
+        *absolute += more;
+    }
+    return sum;
+}
+
 static Meaning find_meaning(const GfPipeline *pipeline)
 {
     Meaning meaning = {.sum = 1.0};
@@ -62,7 +78,7 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         meaning.learned |= step->kind != GF_STEP_FILTER || gf_step_is_layer(step);
         if (meaning.learned)
             continue;
-        double absolute, sum = kernel_sum(linear, 0, &absolute);
+        double absolute, sum = response_sum(step, &absolute);
         bool zero = fabs(sum) <= 1e-9 * absolute;
         meaning.is_signed = (meaning.is_signed || zero) && linear->offset == 0.0;
         meaning.derivative |= zero || linear->offset != 0.0;
@@ -445,6 +461,14 @@ size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows)
     return known;
 }
 
+size_t gf_pipeline_layers(const GfPipeline *pipeline)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < pipeline->count; i++)
+        layers += gf_step_is_layer(&pipeline->steps[i]);
+    return layers;
+}
+
 /* Rows of input by which output lags behind, and by which input must be kept, at most. */
 static size_t pipeline_span(const GfPipeline *pipeline)
 {
@@ -499,12 +523,22 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
     return bytes;
 }
 
+/* Some pipeline computes layers from layers. */
+static bool is_deep(const GfPlan *plan)
+{
+    for (size_t i = 0; i < plan->outputs; i++)
+        if (gf_pipeline_layers(&plan->pipelines[i]) > 1)
+            return true;
+    return false;
+}
+
 static size_t wished_band(const GfPlan *plan, size_t span)
 {
+    size_t least = is_deep(plan) ? DEEP_BAND_SPANS * span : span / 2;
     size_t row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
     size_t share = (height / BANDS_A_PICTURE + 1) * row_bytes;
     size_t bytes = gf_min(plan->options.band_bytes, gf_max(share, LEAST_BAND_BYTES));
-    return gf_min(gf_max(gf_max(bytes / row_bytes, span / 2), LEAST_BAND_ROWS), height);
+    return gf_min(gf_max(gf_max(bytes / row_bytes, least), LEAST_BAND_ROWS), height);
 }
 
 static GfStatus plan_rows(GfPlan *plan)

@@ -202,5 +202,8 @@ void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *b
  * need; need[count] is [y0, y1). */
 void gf_pipeline_needs(const GfPipeline *pipeline, size_t y0, size_t y1, GfRowRange *need);
 
+/* How many of its steps are layers. */
+size_t gf_pipeline_layers(const GfPipeline *pipeline);
+
 /* How many output rows, from the first on, can be computed from the first `rows` rows of input. */
 size_t gf_pipeline_ready(const GfPipeline *pipeline, size_t rows);

@@ -167,6 +167,8 @@ template <typename T> __device__ inline T gf_apply(GfPointwiseOp op, T a, T b, T
         return tanh(v);
     case GF_POINTWISE_CLAMP:
         return v < a ? a : v > b ? b : v;
+    case GF_POINTWISE_LEAKY:
+        return v < 0 ? a * v : v;
     }
     return v;
 }
@@ -227,6 +229,9 @@ __device__ inline void gf_post_each(const GfFinish<T> &finish, T (&v)[N], Colour
             break;
         case GF_POINTWISE_CLAMP:
             gf_apply_each<GF_POINTWISE_CLAMP>(a, b, v, colour);
+            break;
+        case GF_POINTWISE_LEAKY:
+            gf_apply_each<GF_POINTWISE_LEAKY>(a, b, v, colour);
             break;
         }
     }

@@ -38,6 +38,7 @@ typedef struct GfLaunch {
     const GfStep *step; /* host */
     bool wide;          /* sums in f64 */
     GfRows in;          /* holds every row that gf_step_rows() names for [y0, y1) */
+    GfRows skipped;     /* of an addition: rows [y0, y1) of what step->skip reads */
     GfOutRows out;
     size_t y0, y1; /* y0 < y1 */
     size_t count;  /* pictures, 1 to 65535 */
@@ -252,6 +253,8 @@ void gf_im2col_close(void *state);
 cudaError_t gf_launch_pool(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_premultiply(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_unpremultiply(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
 /* The form of `special` for layers of one channel, which gf_launch_special() passes on. */
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);

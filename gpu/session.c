@@ -5,7 +5,8 @@
  *
  * The device holds a ring of input rows, slot for slot the host's. Results lie in one of GF_SLOTS sets
  * of buffers until they are down; what passes between the steps of a pipeline lives on the kernels'
- * stream alone, so that two buffers in turn serve all steps, pipelines and submits. */
+ * stream alone, so that a few buffers in turn serve all steps, pipelines and submits: two, and one for
+ * each thing that a network keeps to add it later. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +51,13 @@ typedef struct Layout {
     size_t pitch;        /* bytes from row to row */
 } Layout;
 
-typedef struct Rows {
-    size_t begin, end;
-} Rows;
+/* How a pipeline's steps are run, and what they hand on. */
+typedef struct Chain {
+    Method *methods;  /* one a step */
+    size_t *buffers;  /* for each step but the last the buffer of session->between that it fills */
+    GfRows *read;     /* what each step reads in the submit under way */
+    GfRowRange *need; /* which rows; one more than steps */
+} Chain;
 
 typedef enum Mark { UP_BEGIN, UP_END, RUN_BEGIN, RUN_END, DOWN_BEGIN, DOWN_END, MARKS } Mark;
 
@@ -68,8 +73,10 @@ struct GfSession {
     const GfPlan *plan;
     const GfRing *ring;
     cudaStream_t up, run, down;
-    Buffer rows, between[2];
-    Method **methods; /* [output][step] */
+    Buffer rows;
+    Buffer *between; /* as many as the longest chain has steps: most stay empty */
+    size_t betweens;
+    Chain *chains; /* one an output */
     Slot slots[GF_SLOTS];
     size_t submitted, finished, collected; /* counts; finished: waited for, and timed */
     GfTimes times;
@@ -250,17 +257,21 @@ static GfStatus make_method(GfSession *session, const GfStep *step, bool wide, M
         return make_filter(session, step, wide, method);
     case GF_STEP_POOL:
         method->launch = gf_launch_pool;
-        method->name = "pool";
         break;
     case GF_STEP_PREMULTIPLY:
         method->launch = gf_launch_premultiply;
-        method->name = "opacity";
         break;
     case GF_STEP_UNPREMULTIPLY:
         method->launch = gf_launch_unpremultiply;
-        method->name = "opacity";
+        break;
+    case GF_STEP_ADD:
+        method->launch = gf_launch_add;
+        break;
+    case GF_STEP_UPSAMPLE:
+        method->launch = gf_launch_upsample;
         break;
     }
+    method->name = gf_step_name(step->kind);
     return GF_OK;
 }
 
@@ -298,16 +309,29 @@ static GfStatus send_rows(GfSession *session, Slot *slot, size_t y0, size_t rows
     return mark(slot, UP_END, session->up);
 }
 
-/* Runs one step from `from` on the output rows `rows` into `to`. */
-static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, size_t i, Rows rows,
-                         const Method *method, const GfRows *from, Buffer *to)
+/* Rows of a buffer, as the steps after it read them. */
+static GfRows view(const Buffer *buffer, const Layout *layout, size_t first, size_t capacity)
+{
+    return (GfRows){.samples = buffer->memory,
+                    .stride = layout->pitch,
+                    .first = first,
+                    .capacity = capacity,
+                    .pixel = layout->pixel,
+                    .plane = layout->plane};
+}
+
+/* Runs step i on the output rows that are needed, into `to`. */
+static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const Chain *chain,
+                         size_t i, Buffer *to)
 {
     const GfStep *step = &pipeline->steps[i];
+    const Method *method = &chain->methods[i];
+    GfRowRange rows = chain->need[i + 1];
     Layout layout = lay_output(step);
     GF_TRY(reserve(session, to, rows.end - rows.begin, layout.pitch));
     GfLaunch launch = {.step = step,
                        .wide = pipeline->wide,
-                       .in = *from,
+                       .in = chain->read[i],
                        .out = {.samples = to->memory,
                                .stride = layout.pitch,
                                .pixel = layout.pixel,
@@ -321,6 +345,10 @@ static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, size_t 
                        .factors_host = method->factors_host,
                        .bias = method->bias,
                        .state = method->state};
+    if (step->kind == GF_STEP_ADD)
+        launch.skipped = chain->read[step->skip];
+    if (i + 1 < pipeline->count)
+        chain->read[i + 1] = view(to, &layout, rows.begin, rows.end - rows.begin);
     return gf_cuda_check(method->launch(&launch, session->run), method->name);
 }
 
@@ -328,35 +356,18 @@ static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, size_t 
 static GfStatus run_pipeline(GfSession *session, Slot *slot, size_t output, const GfBand *out)
 {
     const GfPipeline *pipeline = &session->plan->pipelines[output];
-    Rows need[GF_FILTER_MAX_STAGES + 4]; /* [i]: rows that step i reads */
-    size_t count = pipeline->count, ring_rows = session->plan->ring_rows;
+    const Chain *chain = &session->chains[output];
+    size_t last = pipeline->count - 1, ring_rows = session->plan->ring_rows;
     if (out->rows == 0)
         return GF_OK;
-    need[count] = (Rows){out->y0, out->y0 + out->rows};
-    for (size_t i = count; i-- > 0;)
-        gf_step_rows(&pipeline->steps[i], need[i + 1].begin, need[i + 1].end, &need[i].begin,
-                     &need[i].end);
-    slot->first_row = gf_min(slot->first_row, need[0].begin);
+    gf_pipeline_needs(pipeline, out->y0, out->y0 + out->rows, chain->need);
+    slot->first_row = gf_min(slot->first_row, chain->need[0].begin);
     Layout layout = lay_picture(&session->plan->in);
-    GfRows from = {.samples = session->rows.memory,
-                   .stride = layout.pitch,
-                   .first = need[0].begin / ring_rows * ring_rows,
-                   .capacity = ring_rows,
-                   .pixel = layout.pixel,
-                   .plane = layout.plane};
-    for (size_t i = 0; i < count; i++) {
-        Buffer *to = i + 1 == count ? &slot->outputs[output] : &session->between[i % 2];
-        GF_TRY(
-            run_step(session, pipeline, i, need[i + 1], &session->methods[output][i], &from, to));
-        layout = lay_output(&pipeline->steps[i]);
-        from = (GfRows){.samples = to->memory,
-                        .stride = layout.pitch,
-                        .first = need[i + 1].begin,
-                        .capacity = need[i + 1].end - need[i + 1].begin,
-                        .pixel = layout.pixel,
-                        .plane = layout.plane};
-    }
-    return GF_OK;
+    chain->read[0] =
+        view(&session->rows, &layout, chain->need[0].begin / ring_rows * ring_rows, ring_rows);
+    for (size_t i = 0; i < last; i++)
+        GF_TRY(run_step(session, pipeline, chain, i, &session->between[chain->buffers[i]]));
+    return run_step(session, pipeline, chain, last, &slot->outputs[output]);
 }
 
 static GfStatus run_kernels(GfSession *session, Slot *slot, const GfBand *outs)
@@ -439,7 +450,7 @@ static GfStatus collect(GfSession *session)
 
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
-    return session->methods[output][step].name;
+    return session->chains[output].methods[step].name;
 }
 
 static GfTimes times(const GfSession *session)
@@ -463,16 +474,18 @@ static void free_method(Method *method)
     free(method->factors_host);
 }
 
-static void free_methods(GfSession *session)
+static void free_chains(GfSession *session)
 {
-    for (size_t i = 0; session->methods && i < session->plan->outputs; i++) {
-        Method *methods = session->methods[i];
-        for (size_t j = 0; methods && j < session->plan->pipelines[i].count; j++) {
-            free_method(&methods[j]);
-        }
-        free(methods);
+    for (size_t i = 0; session->chains && i < session->plan->outputs; i++) {
+        Chain *chain = &session->chains[i];
+        for (size_t j = 0; chain->methods && j < session->plan->pipelines[i].count; j++)
+            free_method(&chain->methods[j]);
+        free(chain->methods);
+        free(chain->buffers);
+        free(chain->read);
+        free(chain->need);
     }
-    free(session->methods);
+    free(session->chains);
 }
 
 static void free_slot(const GfSession *session, Slot *slot)
@@ -497,10 +510,11 @@ static void end(GfSession *session)
             (void)cudaStreamSynchronize(streams[i]);
     for (size_t i = 0; i < GF_SLOTS; i++)
         free_slot(session, &session->slots[i]);
-    free_methods(session);
+    free_chains(session);
     free_buffer(&session->rows);
-    free_buffer(&session->between[0]);
-    free_buffer(&session->between[1]);
+    for (size_t i = 0; session->between && i < session->betweens; i++)
+        free_buffer(&session->between[i]);
+    free(session->between);
     for (size_t i = 0; i < 3; i++)
         if (streams[i])
             (void)cudaStreamDestroy(streams[i]);
@@ -521,18 +535,51 @@ static GfStatus make_slot(GfSession *session, Slot *slot)
     return GF_OK;
 }
 
-static GfStatus make_methods(GfSession *session)
+/* Whether a step after step `i` reads what step `made` makes. */
+static bool is_read_after(const GfPipeline *pipeline, size_t made, size_t i)
+{
+    for (size_t j = i + 1; j < pipeline->count; j++)
+        if (j == made + 1 ||
+            (pipeline->steps[j].kind == GF_STEP_ADD && pipeline->steps[j].skip == made + 1))
+            return true;
+    return false;
+}
+
+/* Gives each step the first buffer that holds nothing which it or a later step reads. */
+static void choose_buffers(const GfPipeline *pipeline, size_t *buffers)
+{
+    for (size_t i = 0; i + 1 < pipeline->count; i++) {
+        buffers[i] = 0;
+        for (size_t j = 0; j < i;) {
+            bool taken = buffers[j] == buffers[i] && is_read_after(pipeline, j, i - 1);
+            buffers[i] += taken;
+            j = taken ? 0 : j + 1;
+        }
+    }
+}
+
+static GfStatus make_chain(GfSession *session, const GfPipeline *pipeline, Chain *chain)
+{
+    size_t count = pipeline->count;
+    GF_TRY(gf_allocate_zero(count, sizeof *chain->methods, &chain->methods));
+    GF_TRY(gf_allocate_zero(count, sizeof *chain->buffers, &chain->buffers));
+    GF_TRY(gf_allocate_zero(count, sizeof *chain->read, &chain->read));
+    GF_TRY(gf_allocate_zero(count + 1, sizeof *chain->need, &chain->need));
+    choose_buffers(pipeline, chain->buffers);
+    for (size_t i = 0; i < count; i++)
+        GF_TRY(make_method(session, &pipeline->steps[i], pipeline->wide, &chain->methods[i]));
+    return GF_OK;
+}
+
+static GfStatus make_chains(GfSession *session)
 {
     const GfPlan *plan = session->plan;
-    GF_TRY(gf_allocate_zero(plan->outputs, sizeof *session->methods, &session->methods));
+    GF_TRY(gf_allocate_zero(plan->outputs, sizeof *session->chains, &session->chains));
     for (size_t i = 0; i < plan->outputs; i++) {
-        const GfPipeline *pipeline = &plan->pipelines[i];
-        GF_TRY(gf_allocate_zero(pipeline->count, sizeof **session->methods, &session->methods[i]));
-        for (size_t j = 0; j < pipeline->count; j++)
-            GF_TRY(
-                make_method(session, &pipeline->steps[j], pipeline->wide, &session->methods[i][j]));
+        GF_TRY(make_chain(session, &plan->pipelines[i], &session->chains[i]));
+        session->betweens = gf_max(session->betweens, plan->pipelines[i].count);
     }
-    return GF_OK;
+    return gf_allocate_zero(session->betweens, sizeof *session->between, &session->between);
 }
 
 static GfStatus fill_session(GfSession *session)
@@ -542,7 +589,7 @@ static GfStatus fill_session(GfSession *session)
     cudaStream_t *streams[] = {&session->up, &session->run, &session->down};
     for (size_t i = 0; i < 3; i++)
         GF_CUDA(cudaStreamCreateWithFlags, streams[i], cudaStreamNonBlocking);
-    GF_TRY(make_methods(session));
+    GF_TRY(make_chains(session));
     GF_TRY(reserve(session, &session->rows, session->plan->ring_rows, lay_picture(in).pitch));
     for (size_t i = 0; i < GF_SLOTS; i++)
         GF_TRY(make_slot(session, &session->slots[i]));

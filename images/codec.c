@@ -70,6 +70,12 @@ static GfStatus accepts_channels(const GfCodec *codec, const GfFormat *format)
                                                                     : " of which none is opacity");
 }
 
+size_t gf_codec_maps(const GfCodec *codec, const GfFormat *format)
+{
+    bool picture = format->has_alpha || format->channels == 1 || format->channels == 3;
+    return picture || codec->max_channels == 0 ? 1 : format->channels;
+}
+
 GfStatus gf_codec_accepts(const GfCodec *codec, const GfFormat *format, size_t pictures)
 {
     static const char *const names[] = {"8-bit", "16-bit", "float16", "float32", "float64"};

@@ -116,5 +116,9 @@ extern const GfCodec *const gf_codecs[];
 /* The codec for an output name, by extension (letter case ignored); NULL when none fits. */
 const GfCodec *gf_codec_for_path(const char *path);
 
+/* How many gray pictures the codec needs for one of `format`: its channels, where they are neither gray nor
+ * RGB and the codec can hold nothing else, or 1. */
+size_t gf_codec_maps(const GfCodec *codec, const GfFormat *format);
+
 /* GF_OK when pictures of `format` can be written, or GF_EUSAGE with the reason and what to do. */
 GfStatus gf_codec_accepts(const GfCodec *codec, const GfFormat *format, size_t pictures);

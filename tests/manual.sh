@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds the manual pages to the program: manual.sh PROGRAM. Every option of --help stands in
-# gpufilter(1) and every filter and parameter of "gpufilter filters" in gpufilter-filters(7), and the
+# gpufilter(1) and every filter, bank and parameter of "gpufilter filters" in gpufilter-filters(7), and the
 # other way round.
 set -euo pipefail
 
@@ -25,9 +25,25 @@ same options \
     "$(grep -E '^\.It Fl' "$pages/gpufilter.1" | grep -oE 'Fl -[a-z-]+' | sed 's/^Fl -/--/')"
 
 # The catalogue, and each filter's entry in it: from its .It to the next.
-catalogue=$(sed -n '/^\.Sh CATALOGUE/,/^\.Sh EXACTNESS/p' "$pages/gpufilter-filters.7")
+catalogue=$(sed -n '/^\.Sh CATALOGUE/,/^\.Sh BANKS/p' "$pages/gpufilter-filters.7")
 filters=$("$program" filters | grep -oE '^[a-z][a-z0-9]* {2,}' | tr -d ' ' || true)
 same filters "$filters" "$(sed -n 's/^\.It Cm \([a-z0-9]*\)$/\1/p' <<<"$catalogue")"
+
+# The same of the banks.
+banks_text=$(sed -n '/^\.Sh BANKS/,/^\.Sh EXACTNESS/p' "$pages/gpufilter-filters.7")
+banks=$("$program" filters | sed -n 's/^--bank \([a-z]*\) .*/\1/p')
+same banks "$banks" "$(sed -n 's/^\.It Cm \([a-z0-9]*\)$/\1/p' <<<"$banks_text")"
+for bank in $banks; do
+    entry=$(awk -v bank="$bank" '/^\.It Cm/ { item = $3 } item == bank' <<<"$banks_text")
+    parameters=$("$program" filters --bank "$bank" |
+        sed -n '/^Parameters:/,/^$/s/^  \([a-z][a-z0-9_]*\)  *.*/\1/p')
+    for parameter in $parameters; do
+        if ! grep -qE "^\.Cm $parameter( |\$)" <<<"$entry"; then
+            printf 'manual: gpufilter-filters(7) lacks --bank %s:%s\n' "$bank" "$parameter"
+            status=1
+        fi
+    done
+done
 
 # A parameter is described in its filter's entry, or where its group of filters begins.
 for filter in $filters; do

@@ -35,7 +35,7 @@ says() {
 @test "a call without a filter or a picture shows how it is done" {
     says 2 'no picture and no filter; for example: gpufilter photo.png --kernel sobel'
     says 2 'no picture; for example: gpufilter photo.png --kernel sobel' -k sobel
-    says 2 'no filter for a.png: --kernel is missing; for example: gpufilter photo.png --kernel sobel' a.png
+    says 2 'no filter for a.png: --kernel or --bank is missing; for example: gpufilter photo.png --kernel sobel' a.png
 }
 
 @test "misspelt options get the nearest known one" {
@@ -51,7 +51,7 @@ says() {
 @test "misspelt words get the nearest known one" {
     says 2 '--kernel "sobl": unknown filter "sobl"; did you mean "sobel"?' a.png -k sobl
     says 2 '--border: unknown "refelct"; did you mean "reflect"?' a.png -k box --border refelct
-    says 2 '--range: unknown "soft"; it is one of: auto, clamp, abs, offset' a.png -k box --range soft
+    says 2 '--range: unknown "soft"; it is one of: auto, clamp, abs, offset, minmax' a.png -k box --range soft
     says 2 '--algorithm: unknown "direc"; did you mean "direct"?' a.png -k box --algorithm direc
     says 2 '--name: unknown {sterm}; did you mean {stem}?' a.png -k box --name '{sterm}'
     says 2 '--name: a { without its }' a.png -k box --name '{stem'

@@ -81,9 +81,9 @@ w.npy: 1 tensor
     [[ $output == 'net.safetensors: 5 tensors'* ]]
     gf weights
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: usage: gpufilter weights FILE...' ]
-    gf weights net.safetensors --overwrite
-    [ "$stderr" = 'gpufilter: --overwrite does not go with "weights"' ]
+    [ "$stderr" = 'gpufilter: usage: gpufilter weights FILE... [--tensor NAME] [--picture FILE]' ]
+    gf weights net.safetensors --in-place
+    [ "$stderr" = 'gpufilter: --in-place does not go with "weights"' ]
 }
 
 @test "names are made harmless" {
@@ -139,4 +139,29 @@ w.npy: 1 tensor
     refuses '*: weights pipe: a .safetensors file is not read from a pipe; save it first' conv:weights=pipe
     tensors "{$(tensor w F32 1,1 0 4)}" '\x00\x00\xc0\x7f' >nan.safetensors
     refuses '*: weights nan.safetensors: tensor "w": number 1 of 1 is NaN' conv:weights=nan.safetensors
+}
+
+@test "weights --picture draws the kernels of a tensor, each as in filters --picture" {
+    net net.safetensors
+    gf weights net.safetensors --tensor conv1.weight --picture both.npy
+    [ "$status" -eq 0 ]
+    [ "$output$stderr" = '' ]
+    # Two tiles of one positive tap each: white, and gray between them.
+    [ "$(values u1 both.npy | tr ' ' '\n' | sort -n | uniq -c | awk '{print $2}' | xargs)" = '32 255' ]
+    gf weights net.safetensors --tensor conv1.weight --picture both.npy
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: both.npy: exists already' ]
+    gf weights net.safetensors --tensor conv1.bias --picture x.png
+    [ "$status" -eq 2 ]
+    [[ $stderr == 'gpufilter: net.safetensors: '*'(2,)'*'no kernels to draw' ]]
+    gf weights net.safetensors --picture x.png
+    [ "$status" -eq 2 ]
+    [[ $stderr == 'gpufilter: net.safetensors: '*'conv1.weight (2, 1, 1, 1)'* ]]
+    gf weights net.safetensors net.safetensors --picture x.png
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'one file of weights, not of 2' ]]
+    gf weights net.safetensors --tensor conv1.weight
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'--tensor goes with --picture' ]]
+    [ ! -e x.png ]
 }

@@ -1,6 +1,7 @@
 /* Learned layers and pools: shapes that are no multiple of anything, and chains of them. */
 #include <stdlib.h>
 
+#include "tests/draft.h"
 #include "tests/gpu/filters.h"
 #include "tests/gpu/groups.h"
 #include "tests/gpu/report.h"
@@ -187,8 +188,22 @@ static void random_mixture(size_t turn)
             options_of(samples[turn % SAMPLES], (GfBorder)(turn / SAMPLES % BORDERS)), filter);
 }
 
+/* Entries, additions and enlargements too. */
+static void drafted_network(size_t turn)
+{
+    char text[400];
+    size_t channels = 1 + below(4);
+    GfFormat format = format_of(1 + below(70), 1 + below(60), channels, samples[turn % SAMPLES]);
+    GfFilter *filter = draft_network(&format, below, text, sizeof text);
+    run_some(text, format,
+             options_of(samples[turn / SAMPLES % SAMPLES], (GfBorder)(turn % (BORDERS - 1))), 3,
+             filter);
+}
+
 void test_networks(void)
 {
+    for (size_t i = 0; i < (quick ? 2 : 120); i++)
+        drafted_network(i);
     for (size_t i = 0; i < (quick ? 2 : 90); i++)
         random_network(i);
     for (size_t i = 0; i < (quick ? 1 : 36); i++)

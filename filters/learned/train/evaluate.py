@@ -67,13 +67,15 @@ def row(*cells):
 
 def measured(options, net, name, level, pairs):
     """The network's row, and the program's."""
+    told = level if options.told is None else options.told
+    with_ = "" if told == level else f"told {told:g}"
     if "learned" in options.methods:
-        row(str(level), name, mean_psnr(pairs, functools.partial(learned, net, level)), "")
+        row(f"{level:g}", name, mean_psnr(pairs, functools.partial(learned, net, told)), with_)
     if options.gpufilter:
-        made = [(clean, given, program(options.gpufilter, f"{options.filter or name}:sigma={level}", given))
+        made = [(clean, given, program(options.gpufilter, f"{options.filter or name}:sigma={told:g}", given))
                 for clean, given in pairs]
-        apart = max(int(numpy.abs(learned(net, level, given).astype(int) - out).max()) for _, given, out in made)
-        row(str(level), f"{name}, by the program", numpy.mean([psnr(clean, out) for clean, _, out in made]),
+        apart = max(int(numpy.abs(learned(net, told, given).astype(int) - out).max()) for _, given, out in made)
+        row(f"{level:g}", f"{name}, by the program", numpy.mean([psnr(clean, out) for clean, _, out in made]),
             f"at most {apart} from PyTorch")
 
 
@@ -102,13 +104,13 @@ def denoise(options):
                 noise = numpy.random.default_rng([int(sigma), i]).normal(0, sigma, clean.shape)
                 pairs.append((clean, eight_bits(clean + noise)))
             if "noisy" in options.methods:
-                row(str(sigma), "as it is", mean_psnr(pairs, lambda given: given), "")
+                row(f"{sigma:g}", "as it is", mean_psnr(pairs, lambda given: given), "")
             if "gaussian" in options.methods:
                 found, (width,) = best(pairs, gaussian, numpy.arange(0.4, 3.01, 0.1))
-                row(str(sigma), "Gaussian blur", found, f"sigma {width:.1f}")
+                row(f"{sigma:g}", "Gaussian blur", found, f"sigma {width:.1f}")
             if "median" in options.methods:
                 found, (size,) = best(pairs, cv2.medianBlur, (3, 5))
-                row(str(sigma), "median", found, f"{size}x{size}")
+                row(f"{sigma:g}", "median", found, f"{size}x{size}")
             if "nlm" in options.methods:
                 strengths = [round(sigma * f, 2) for f in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.95, 1.1)]
                 found, (strength,) = best(pairs, non_local_means, strengths)
@@ -117,7 +119,7 @@ def denoise(options):
                     other, (_, color) = best(pairs, non_local_means, [strength], (0.5, 1.5, 2))
                     found, color = max((found, 1), (other, color))
                     with_ += f", hColor {strength * color:g}"
-                row(str(sigma), "non-local means (OpenCV)", found, with_)
+                row(f"{sigma:g}", "non-local means (OpenCV)", found, with_)
             measured(options, net, "denoise", sigma, pairs)
 
 
@@ -149,16 +151,16 @@ def deblur(options):
         wiener = padded(lambda x, balance: restoration.wiener(x, blur, balance, clip=False))
         lucy = padded(lambda x, count: restoration.richardson_lucy(x, blur, count, clip=False))
         if "noisy" in options.methods:
-            row(str(sigma), "as it is", mean_psnr(pairs, lambda given: given), "")
+            row(f"{sigma:g}", "as it is", mean_psnr(pairs, lambda given: given), "")
         if "unsharp" in options.methods:
             found, (width, amount) = best(pairs, unsharp, numpy.arange(0.6, 3.01, 0.2), numpy.arange(0.2, 5.01, 0.2))
-            row(str(sigma), "unsharp mask", found, f"sigma {width:.1f}, amount {amount:.1f}")
+            row(f"{sigma:g}", "unsharp mask", found, f"sigma {width:.1f}, amount {amount:.1f}")
         if "wiener" in options.methods:
             found, (balance,) = best(pairs, wiener, numpy.geomspace(1e-4, 1, 17))
-            row(str(sigma), "Wiener (scikit-image, knows the blur)", found, f"balance {balance:.2g}")
+            row(f"{sigma:g}", "Wiener (scikit-image, knows the blur)", found, f"balance {balance:.2g}")
         if "lucy" in options.methods:
-            found, (count,) = best(pairs, lucy, (1, 2, 3, 4, 6, 8, 11, 15, 20))
-            row(str(sigma), "Richardson-Lucy (scikit-image, knows the blur)", found, f"{count} iterations")
+            found, (count,) = best(pairs, lucy, (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45))
+            row(f"{sigma:g}", "Richardson-Lucy (scikit-image, knows the blur)", found, f"{count} iterations")
         measured(options, net, "deblur", sigma, pairs)
 
 
@@ -195,6 +197,7 @@ def main():
     parser.add_argument("--methods", nargs="*", default="noisy gaussian median nlm unsharp wiener lucy learned".split())
     parser.add_argument("--levels", nargs="+", type=float)
     parser.add_argument("--noise", type=float, default=1, help="noise of the blurred pictures, in steps of 8 bits")
+    parser.add_argument("--told", type=float, help="the sigma that the learned filter is told, instead of the true one")
     parser.add_argument("--gpufilter", help="the program, to be measured too")
     parser.add_argument("--filter", help="what it is to call the filter")
     parser.add_argument("--threads", type=int, default=1)

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
-CLASSES = {  # tensor prefix: channels, maps, 3x3 layers between the first and the last, scale of the parameter
+SHAPES = {  # tensor prefix: channels, maps, 3x3 layers between the first and the last, scale of the parameter
     "color": (3, 48, 8, 1 / 255),
     "gray": (1, 32, 8, 1 / 255),
     "deblur": (1, 32, 8, 1 / 2),
@@ -26,18 +26,18 @@ class HalfNet(nn.Module):
     def __init__(self, prefix):
         super().__init__()
         self.prefix = prefix
-        self.channels, maps, depth, self.scale = CLASSES[prefix]
+        self.channels, maps, depth, self.scale = SHAPES[prefix]
         sizes = [self.channels + 1] + [maps] * (depth + 1) + [4 * self.channels]
         self.layers = nn.ModuleList(
             nn.Conv2d(a, b, 5 if i == 0 else 3, stride=2 if i == 0 else 1, padding=2 if i == 0 else 1,
                       padding_mode="replicate")
             for i, (a, b) in enumerate(zip(sizes, sizes[1:])))
-        self.begin()
 
     @torch.no_grad()
-    def begin(self):
-        """Layers that hand on what they get, and a little noise; a first layer that looks at differences. From
-        there the network learns at once; from the usual random weights it takes thousands of iterations."""
+    def begin(self, share):
+        """The weights before training: layers that hand on what they get, plus a share of the usual random
+        weights; a first layer that looks at differences. From there the network learns at once; from random
+        weights alone it takes thousands of iterations."""
         first, *between, last = self.layers
         for layer in self.layers:
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
@@ -45,7 +45,7 @@ class HalfNet(nn.Module):
         picture = first.weight[:, :-1]
         picture.sub_(picture.mean((1, 2, 3), keepdim=True)).mul_(3)
         for layer in between:
-            layer.weight.mul_(0.1)
+            layer.weight.mul_(share)
             layer.weight[:, :, 1, 1] += torch.eye(len(layer.weight))
         last.weight.mul_(0.1)
 
@@ -124,6 +124,7 @@ def write_whole(path, write):
     path = pathlib.Path(path)
     beside = path.with_name(f".{path.name}.new")
     write(beside)
+    beside.chmod(0o644)
     beside.replace(path)
 
 

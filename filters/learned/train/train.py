@@ -24,21 +24,25 @@ import natural
 import networks
 import photographs
 
-PATCH, BATCH = 72, 16
-RATE, WARM_UP = 1.5e-3, 200
+PATCH = 72
+SETTINGS = {  # patches a batch, the highest learning rate, iterations up to it, share of random weights at first
+    "color": (8, 5e-4, 500, 0.3),
+    "gray": (16, 1.5e-3, 200, 0.1),
+    "deblur": (8, 5e-4, 500, 0.3),
+}
 
 
-def spoil(prefix, patches, draw):
+def spoil(prefix, patches, count, draw):
     """A batch: what the network is given, what it should give back, and the parameter."""
     if prefix == "deblur":
-        sigma = torch.from_numpy(draw.uniform(0.5, 2, BATCH)).float()
-        clean = patches.batch(BATCH, PATCH + 16)
-        level = torch.from_numpy(draw.uniform(0, 2, BATCH)).float()
+        sigma = torch.from_numpy(draw.uniform(0.5, 2, count)).float()
+        clean = patches.batch(count, PATCH + 16)
+        level = torch.from_numpy(draw.uniform(0, 2, count)).float()
         return photographs.noisy(photographs.blurred(clean, sigma), level), clean[..., 8:-8, 8:-8], sigma, sigma ** 2
-    sigma = draw.uniform(0, 60, BATCH)
-    sigma[draw.uniform(size=BATCH) < 0.02] = 0
+    sigma = draw.uniform(0, 60, count)
+    sigma[draw.uniform(size=count) < 0.02] = 0
     sigma = torch.from_numpy(sigma).float()
-    clean = patches.batch(BATCH, PATCH)
+    clean = patches.batch(count, PATCH)
     return photographs.noisy(clean, sigma), clean, sigma, (sigma + 5) / 25
 
 
@@ -64,12 +68,14 @@ def held_out_psnr(net, prefix, places):
 def train(options):
     torch.manual_seed(options.seed)
     draw = numpy.random.default_rng(options.seed)
+    count, highest, warm_up, share = SETTINGS[options.network]
     net = networks.HalfNet(options.network).to(memory_format=torch.channels_last)
+    net.begin(share)
     average = copy.deepcopy(net).eval()
     patches = photographs.Patches(options.photographs, net.channels, draw)
     print(f"{len(patches.names)} photographs, {len(patches.pictures)} pictures of {patches.megapixels():.1f} megapixels, "
           f"{sum(p.numel() for p in net.parameters())} weights, {net.operations():.0f} operations a pixel", flush=True)
-    adam = torch.optim.Adam(net.parameters(), RATE)
+    adam = torch.optim.Adam(net.parameters(), highest)
     log = pathlib.Path(options.out) / "train/logs" / f"{options.network}.csv"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w", newline="") as stream:
@@ -79,10 +85,10 @@ def train(options):
         done = 0.0
         while done < 1:
             done = min((time.monotonic() - start - away) / (60 * options.minutes), 1)
-            rate = RATE * min((iteration + 1) / WARM_UP, 0.5 + 0.5 * math.cos(math.pi * done))
+            rate = highest * min((iteration + 1) / warm_up, 0.5 + 0.5 * math.cos(math.pi * done))
             for group in adam.param_groups:
                 group["lr"] = rate
-            given, clean, sigma, weight = spoil(options.network, patches, draw)
+            given, clean, sigma, weight = spoil(options.network, patches, count, draw)
             with torch.autocast("cpu", torch.bfloat16):
                 made = net(given.contiguous(memory_format=torch.channels_last), sigma)
             error = (made.float() - clean).square()
