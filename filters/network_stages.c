@@ -235,11 +235,10 @@ static GfStatus append_scale(GfNetworkPart *part, const GfFieldValue *values)
 static GfStatus append_add(GfNetworkPart *part, const GfFieldValue *values)
 {
     GfAdd add;
+    if (strcmp(values[0].text, "picture") == 0)
+        return gf_fail(GF_EUSAGE, "\"from\": \"picture\" is none of the network's numbers; "
+                                  "\"input\" is what its first stage reads");
     GF_TRY(find_reference(part, "from", values[0].text, &add.from));
-    if (add.from < part->first)
-        return gf_fail(GF_EUSAGE,
-                       "\"from\": \"picture\" is none of the network's numbers; \"input\" "
-                       "is what its first stage reads");
     size_t other = part->channels[add.from - part->first];
     if (channels_in(part) && other && channels_in(part) != other)
         return gf_fail(GF_EUSAGE, "%zu channels come in, and \"%s\" made %zu", channels_in(part),
