@@ -101,6 +101,15 @@ static GfStatus set_alpha(GfOptions *options, const char *value)
     return GF_OK;
 }
 
+static GfStatus set_luma(GfOptions *options, const char *value)
+{
+    static const GfWord words[] = {{"bt601", GF_GRAY_BT601}, {"bt709", GF_GRAY_BT709}, {NULL, 0}};
+    int luma;
+    GF_TRY(gf_value_word("luma", value, words, &luma));
+    options->luma = (GfGray)luma;
+    return GF_OK;
+}
+
 static GfStatus set_depth(GfOptions *options, const char *value)
 {
     static const GfWord words[] = {
@@ -289,6 +298,10 @@ const GfOption gf_option_table[] = {
      "opacity: premul (colour weighted by it), copy, filter (as\n"
      "a channel like any other), or auto (by the filter's kind)",
      GF_SECTION_FILTER, FILTER, SET(set_alpha)},
+    {"gray", 0, NULL, "filter the luma of pictures in colour; outputs are gray", GF_SECTION_FILTER,
+     FILTER, FLAG(gray)},
+    {"luma", 0, "WHICH", "of --gray: bt601 (default) or bt709", GF_SECTION_FILTER, FILTER,
+     SET(set_luma)},
     {"flip", 0, NULL, "true convolution: kernels turned by 180 degrees", GF_SECTION_FILTER, FILTER,
      FLAG(flip)},
 

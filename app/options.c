@@ -142,6 +142,13 @@ static bool any_bank(const GfOptions *options)
     return false;
 }
 
+static GfStatus check_luma(const GfOptions *options)
+{
+    if (options->luma && !options->gray)
+        return gf_fail(GF_EUSAGE, "--luma goes with --gray");
+    return GF_OK;
+}
+
 static GfStatus check_montage(const GfOptions *options)
 {
     if (!options->montage && (options->montage_scale || options->montage_columns))
@@ -176,6 +183,7 @@ static GfStatus check_together(const GfOptions *options)
         return conflict("--in-place", "--format");
     if (options->in_place && options->kernel_count > 1)
         return conflict("--in-place", "several kernels");
+    GF_TRY(check_luma(options));
     GF_TRY(check_montage(options));
     if (options->combine && !any_bank(options))
         return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
@@ -289,6 +297,8 @@ GfPlanOptions gf_options_plan(const GfOptions *options, GfSample sample)
     plan.range = options->range;
     plan.alpha = options->alpha;
     plan.flip = options->flip;
+    if (options->gray)
+        plan.gray = options->luma ? options->luma : GF_GRAY_BT601;
     plan.memory = options->memory;
     return plan;
 }

@@ -75,8 +75,9 @@ static Meaning find_meaning(const GfPipeline *pipeline)
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         const GfLinear *linear = &step->linear;
-        meaning.learned |= step->kind != GF_STEP_FILTER || gf_step_is_layer(step);
-        if (meaning.learned)
+        bool gray = gf_step_is_layer(step) && step->picture;
+        meaning.learned |= step->kind != GF_STEP_FILTER || (gf_step_is_layer(step) && !gray);
+        if (meaning.learned || gray)
             continue;
         double absolute, sum = response_sum(step, &absolute);
         bool zero = fabs(sum) <= 1e-9 * absolute;
@@ -114,7 +115,8 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
 static bool mixes_channels(const GfPipeline *pipeline)
 {
     for (size_t i = 0; i < pipeline->count; i++)
-        if (gf_step_is_layer(&pipeline->steps[i]) || pipeline->steps[i].shuffle)
+        if ((gf_step_is_layer(&pipeline->steps[i]) && !pipeline->steps[i].picture) ||
+            pipeline->steps[i].shuffle)
             return true;
     return false;
 }
@@ -216,6 +218,8 @@ static bool keeps_opacity(const GfPipeline *pipeline, const GfStep *step, bool a
 {
     if (step->kind == GF_STEP_ADD && step->picture)
         return step->keep_alpha;
+    if (step->picture)
+        return alpha;
     return alpha && !gf_step_is_layer(step) && pipeline->alpha != GF_ALPHA_FILTER;
 }
 
@@ -258,8 +262,8 @@ static void set_layouts(GfPipeline *pipeline)
         GfStep *before = &pipeline->steps[i - 1], *step = &pipeline->steps[i];
         bool planar = before->kind == GF_STEP_POOL || before->kind == GF_STEP_UPSAMPLE ||
                       gf_step_is_layer(before) || before->in_layout == GF_PLANAR;
-        bool picture = before->kind == GF_STEP_ADD && before->picture;
-        before->out_layout = step->in_layout = planar && !picture ? GF_PLANAR : GF_INTERLEAVED;
+        before->out_layout = step->in_layout =
+            planar && !before->picture ? GF_PLANAR : GF_INTERLEAVED;
     }
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].kind == GF_STEP_ADD)
@@ -310,7 +314,7 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
     bool alpha = plan->in.has_alpha && plan->options.alpha != GF_ALPHA_FILTER &&
                  gf_filter_spares_alpha(filter);
     pipeline->filter = filter;
-    GF_TRY(gf_steps_create(pipeline, filter, &plan->in, plan->options.flip, &alpha));
+    GF_TRY(gf_steps_create(pipeline, filter, &plan->in, &plan->options, &alpha));
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].linear.filters > 1 && pipeline->steps[i].linear.depth == 0 &&
             !pipeline->steps[i].combine.op)

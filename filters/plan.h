@@ -27,12 +27,20 @@ typedef enum GfAlpha {
     GF_ALPHA_FILTER  /* a channel like any other */
 } GfAlpha;
 
+/* What pictures in colour become before anything else, in the light that their numbers stand for. */
+typedef enum GfGray {
+    GF_GRAY_NONE,
+    GF_GRAY_BT601, /* .299 R + .587 G + .114 B, full range: JPEG's luma */
+    GF_GRAY_BT709  /* .2126 R + .7152 G + .0722 B: HDTV's */
+} GfGray;
+
 typedef struct GfPlanOptions {
     GfBorder border;
     double border_value; /* for GF_BORDER_CONSTANT, in sample units of the input */
     GfRange range;
     GfAlpha alpha;
-    bool flip;         /* true convolution: kernels turned by 180 degrees */
+    bool flip; /* true convolution: kernels turned by 180 degrees, but those of networks */
+    GfGray gray;
     GfSample sample;   /* of the output */
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
@@ -110,7 +118,7 @@ typedef struct GfStep {
     size_t skip_channels; /* of what is skipped, and how it lies */
     GfSample skip_in;
     GfLayout skip_layout;
-    bool picture; /* of GF_STEP_ADD: what it makes is a picture again, interleaved */
+    bool picture; /* of an addition or layer: what it makes is a picture again, interleaved */
     bool shuffle; /* of GF_STEP_UPSAMPLE */
     size_t factor_x, factor_y;
     bool separable;        /* linear.columns and linear.rows are there: use them */
@@ -175,7 +183,7 @@ typedef struct GfRowRange {
 } GfRowRange;
 
 /* Most steps that a pipeline has. */
-enum { GF_PIPELINE_MAX_STEPS = 2 * GF_FILTER_MAX_STAGES + 2 };
+enum { GF_PIPELINE_MAX_STEPS = 2 * GF_FILTER_MAX_STAGES + 3 };
 
 /* Plans a bank of filters on pictures of one format. The filters must outlive the plan. Errors:
  * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY.

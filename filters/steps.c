@@ -9,12 +9,13 @@
 #include "common/memory.h"
 #include "filters/rank.h"
 
-/* Room for an identity before a pointwise stage, for the two steps of a network's end, and for two of
- * opacity. */
-enum { STEPS_A_STAGE = 2, MORE_STEPS = 2 };
+/* Room for an identity before a pointwise stage, for the two steps of a network's end, for gray, and for
+ * two of opacity. */
+enum { STEPS_A_STAGE = 2, MORE_STEPS = 3 };
 
-/* ITU-R BT.601. */
-static const double luma[3] = {0.299, 0.587, 0.114};
+/* Shares of red, green and blue in luma: ITU-R BT.601 and BT.709. */
+static const double luma[][3] = {
+    [GF_GRAY_BT601] = {0.299, 0.587, 0.114}, [GF_GRAY_BT709] = {0.2126, 0.7152, 0.0722}};
 
 typedef struct Builder {
     GfPipeline *pipeline;
@@ -163,6 +164,39 @@ static GfStatus add_combine(Builder *builder, const GfCombine *combine)
     return GF_OK;
 }
 
+/* ---- gray ---- */
+
+/* A layer of 1 x 1 that makes one channel of three, and hands on what is behind them. */
+static GfStatus add_gray(Builder *builder, GfGray gray)
+{
+    GfPipeline *pipeline = builder->pipeline;
+    size_t depth = builder->channels, maps = depth - 2;
+    double *weights;
+    if (gray == GF_GRAY_NONE || depth < 3)
+        return GF_OK;
+    if (depth > 4)
+        return gf_fail(GF_EFILTER, "gray is made of red, green and blue, not of %zu channels",
+                       depth);
+    GF_TRY(store(pipeline, maps * depth, &weights));
+    for (size_t d = 0; d < depth; d++) {
+        weights[d] = d < 3 ? luma[gray][d] : 0.0;
+        if (maps == 2)
+            weights[depth + d] = d == 3 ? 1.0 : 0.0;
+    }
+    GfStep *step = add_step(pipeline, GF_STEP_FILTER);
+    step->picture = true;
+    step->linear = (GfLinear){.filters = maps,
+                              .width = 1,
+                              .height = 1,
+                              .depth = depth,
+                              .groups = 1,
+                              .scale = 1.0,
+                              .sampling = gf_sampling_plain(),
+                              .weights = weights};
+    builder->channels = maps;
+    return GF_OK;
+}
+
 /* ---- networks ---- */
 
 /* How much of the picture's channel d goes into channel c of the network. */
@@ -171,7 +205,7 @@ static double mixture(const GfEntry *entry, size_t colours, size_t c, size_t d)
     if (d >= colours)
         return 0.0;
     if (colours == 3 && entry->channels == 1)
-        return luma[d];
+        return luma[GF_GRAY_BT601][d];
     if (colours == 1)
         return 1.0;
     return c == d ? 1.0 : 0.0;
@@ -341,11 +375,11 @@ static GfStatus add_stages(Builder *builder)
 }
 
 GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfFormat *in,
-                         bool flipped, bool *alpha)
+                         const GfPlanOptions *options, bool *alpha)
 {
     Builder builder = {.pipeline = pipeline,
                        .filter = filter,
-                       .flipped = flipped,
+                       .flipped = options->flip,
                        .channels = in->channels,
                        .alpha = *alpha,
                        .white = gf_sample_is_float(in->sample) ? 255.0 : gf_sample_max(in->sample),
@@ -356,6 +390,7 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
     GF_GO(gf_allocate_zero(filter->count + 1, sizeof *builder.reads, &builder.reads));
     GF_GO(gf_allocate_zero(filter->count + 1, sizeof *builder.referred, &builder.referred));
     note_references(&builder);
+    GF_GO(add_gray(&builder, options->gray));
     GF_GO(add_stages(&builder));
     *alpha = builder.alpha;
 done:

@@ -9,7 +9,7 @@
  * picture's last channel is opacity to the first step, and, on return, to what the last one makes.
  * Errors: GF_EFILTER, GF_EMEMORY. */
 GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfFormat *in,
-                         bool flipped, bool *alpha);
+                         const GfPlanOptions *options, bool *alpha);
 
 /* Opacity is multiplied in before the first step and divided out after the last. */
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline);

@@ -279,3 +279,24 @@ sys.stdout.buffer.write(b"\x89PNG\r\n\x1a\n"
         done
     done
 }
+
+@test "gray: luma, opacity as it is, gray pictures as they are" {
+    # .299 * 200 + .587 * 100 + .114 * 50 = 124.2; .2126 * 200 + .7152 * 100 + .0722 * 50 = 117.65.
+    npy '|u1' 1 '3, 1, 2' '\xc8\x00\x64\xff\x32\x00' >rgb.npy
+    gf rgb.npy -k identity --gray --depth 8 --device cpu -o gray.npy
+    [ "$status" -eq 0 ]
+    [ "$(values u1 gray.npy)" = '124 150' ]
+    gf rgb.npy -k identity --gray --luma bt709 --depth 8 --device cpu -o gray.npy --overwrite
+    [ "$(values u1 gray.npy)" = '118 182' ]
+    scene rgba8 a.png 41x33
+    gf a.png -k gaussian --gray --device cpu --compare -o out.png
+    [ "$status" -eq 0 ]
+    [ "$(od -An -j25 -N1 -tu1 out.png | tr -d ' ')" = 4 ]
+    scene gray16 g.png
+    gf g.png -k gaussian --gray --device cpu -o with.png
+    gf g.png -k gaussian --device cpu -o without.png
+    same_picture with.png without.png
+    gf g.png -k gaussian --luma bt709
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --luma goes with --gray' ]
+}

@@ -67,6 +67,7 @@ void test_anchors(void)
         }
         GfPlanOptions options = options_of(sample, (GfBorder)(i % BORDERS));
         options.flip = i % 2;
+        options.gray = (GfGray)(i % 3);
         run_one("anchors", format_of(21 + i, 19, 1 + i % 4, sample), options, filter);
     }
 }

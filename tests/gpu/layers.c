@@ -195,9 +195,10 @@ static void drafted_network(size_t turn)
     size_t channels = 1 + below(4);
     GfFormat format = format_of(1 + below(70), 1 + below(60), channels, samples[turn % SAMPLES]);
     GfFilter *filter = draft_network(&format, below, text, sizeof text);
-    run_some(text, format,
-             options_of(samples[turn / SAMPLES % SAMPLES], (GfBorder)(turn % (BORDERS - 1))), 3,
-             filter);
+    GfPlanOptions options =
+        options_of(samples[turn / SAMPLES % SAMPLES], (GfBorder)(turn % (BORDERS - 1)));
+    options.gray = below(3) == 0 ? GF_GRAY_BT709 : GF_GRAY_NONE;
+    run_some(text, format, options, 3, filter);
 }
 
 void test_networks(void)

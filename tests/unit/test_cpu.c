@@ -110,6 +110,7 @@ static void test_ranges_alpha_flip(void **state)
                     options.range = (GfRange)range;
                     options.alpha = (GfAlpha)alpha;
                     options.flip = range % 2 == 1;
+                    options.gray = (GfGray)((size_t)(range + alpha) % 3);
                     /* Division by an opacity of zero or by its small remains is no fair question.
                      */
                     if (alpha == GF_ALPHA_PREMUL && (f >= 8 || f == 6 || f == 7))

@@ -259,6 +259,7 @@ static void test_random(void **state)
         GfPlanOptions options = gf_plan_options_default(outputs[random_below(4)]);
         options.border = borders[random_below(5)];
         options.band_bytes = random_below(2) ? 1 : 5000;
+        options.gray = random_below(3) == 0 ? GF_GRAY_BT601 : GF_GRAY_NONE;
         GfFilter *filter = draft_network(&format, random_below, text, sizeof text);
         check_filter(*state, filter, text, format, options);
         gf_filter_free(filter);
