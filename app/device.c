@@ -10,6 +10,7 @@
 #include "app/message.h"
 #include "common/workers.h"
 #include "cpu/backend.h"
+#include "filters/spread.h"
 #include "gpu/backend.h"
 
 /* Seconds and rates of the estimate. The start-up was measured on an H200 (342 ms); the rates are
@@ -46,13 +47,43 @@ static GfStatus open_reference(GfDevices *devices, GfBackend **backend)
     return GF_OK;
 }
 
+/* All GPUs as one backend. */
+static GfStatus open_all(const char *algorithm, GfBackend **all)
+{
+    GfBackend *backends[GF_SPREAD_MAX];
+    size_t found = 0, opened = 0;
+    GF_TRY(gf_cuda_devices(NULL, 0, &found));
+    GfStatus status = GF_OK;
+    for (; status == GF_OK && opened < gf_min(found, GF_SPREAD_MAX); opened++)
+        status = gf_cuda_open((int)opened, algorithm, &backends[opened]);
+    opened -= status != GF_OK;
+    if (status == GF_OK)
+        status = gf_spread_create(backends, opened, "cuda:all", all);
+    for (size_t i = 0; status != GF_OK && i < opened; i++)
+        backends[i]->close(backends[i]);
+    return status;
+}
+
 static GfStatus open_cuda(GfDevices *devices, GfBackend **backend)
 {
+    const GfOptions *options = devices->options;
     if (!devices->cuda)
-        GF_TRY(gf_cuda_open(devices->options->device_number, devices->options->algorithm,
-                            &devices->cuda));
+        GF_TRY(options->all_devices
+                   ? open_all(options->algorithm, &devices->cuda)
+                   : gf_cuda_open(options->device_number, options->algorithm, &devices->cuda));
     *backend = devices->cuda;
     return GF_OK;
+}
+
+void gf_devices_tell_losses(GfDevices *devices)
+{
+    const char *name;
+    GfError why;
+    pthread_mutex_lock(&devices->mutex);
+    while (devices->options->all_devices && devices->cuda &&
+           gf_spread_next_loss(devices->cuda, &name, &why))
+        gf_say_note(NULL, "%s: %s; its work is done by the others", name, why.message);
+    pthread_mutex_unlock(&devices->mutex);
 }
 
 GfStatus gf_devices_create(const GfOptions *options, GfDevices **out)

@@ -24,6 +24,9 @@ GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfForma
 GfStatus gf_devices_fall_back(GfDevices *devices, const char *path, GfBackend *failed,
                               GfStatus status, GfBackend **backend);
 
+/* Says which of all GPUs have failed since the last time. */
+void gf_devices_tell_losses(GfDevices *devices);
+
 /* Two backends to compare: GPU and CPU, or CPU and float64 reference where the user wants the CPU
  * or, after a note, no GPU is there. */
 GfStatus gf_devices_pair(GfDevices *devices, GfBackend **one, GfBackend **other);

@@ -39,7 +39,7 @@ static GfStatus allocate_rows(GfLane *lane)
     const GfPlan *plan = lane->plan;
     void *memory;
     lane->submits = (plan->in.height + plan->band_rows - 1) / plan->band_rows;
-    lane->slots = gf_min(lane->submits, GF_SLOTS);
+    lane->slots = plan->slots;
     lane->ring = (GfRing){.rows = plan->ring_rows, .stride = gf_align(gf_row_bytes(&plan->in))};
     GF_TRY(allocate(lane, lane->ring.rows, lane->ring.stride, &memory));
     lane->ring.samples = memory;
@@ -67,6 +67,7 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
     if (wishes->band_bytes)
         options.band_bytes = gf_min(options.band_bytes, wishes->band_bytes);
     options.whole = backend->whole;
+    options.slots = backend->slots;
     GfStatus status;
     lane->backend = backend;
     lane->wishes = *wishes;

@@ -208,15 +208,14 @@ static GfStatus set_memory(GfOptions *options, const char *value)
 
 static GfStatus set_device(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"auto", GF_DEVICE_AUTO},
-                                   {"cpu", GF_DEVICE_CPU},
-                                   {"cuda", GF_DEVICE_CUDA},
-                                   {"reference", GF_DEVICE_REFERENCE},
-                                   {NULL, 0}};
-    static const char numbered[] = "cuda:";
+    static const GfWord words[] = {{"auto", GF_DEVICE_AUTO},           {"cpu", GF_DEVICE_CPU},
+                                   {"cuda", GF_DEVICE_CUDA},           {"cuda:all", GF_DEVICE_CUDA},
+                                   {"reference", GF_DEVICE_REFERENCE}, {NULL, 0}};
+    static const char numbered[] = "cuda:", all[] = "cuda:all";
     int device = GF_DEVICE_CUDA;
     size_t number = 0;
-    if (strncmp(value, numbered, strlen(numbered)) == 0)
+    options->all_devices = strcmp(value, all) == 0;
+    if (!options->all_devices && strncmp(value, numbered, strlen(numbered)) == 0)
         GF_TRY(gf_value_count("device", value + strlen(numbered), 0, 255, &number));
     else
         GF_TRY(gf_value_word("device", value, words, &device));
@@ -350,8 +349,8 @@ const GfOption gf_option_table[] = {
      GF_SECTION_INPUT, EITHER, SET(set_max_pixels)},
 
     {"device", 0, "WHICH",
-     "cpu, cuda, cuda:N, reference (float64, slow), or auto: what\n"
-     "is expected to be faster",
+     "cpu, cuda, cuda:N, cuda:all, reference (float64, slow), or\n"
+     "auto: what is expected to be faster",
      GF_SECTION_DEVICE, FILTER, SET(set_device)},
     {"algorithm", 0, "NAME", "GPU method; gpufilter algorithms lists them", GF_SECTION_DEVICE,
      FILTER, SET(set_algorithm)},

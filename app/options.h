@@ -72,6 +72,7 @@ typedef struct GfOptions {
 
     GfDeviceWish device;
     int device_number;     /* of GF_DEVICE_CUDA */
+    bool all_devices;      /* likewise: instead of the number */
     const char *algorithm; /* NULL: chosen */
     size_t threads, jobs;  /* 0: chosen */
     size_t memory;         /* bytes; 0: no limit given */

@@ -139,6 +139,7 @@ static GfStatus run_attempts(Run *run)
                              setup->total_weight / gf_job_weight(run->job), &backend));
     for (;;) {
         GfStatus status = attempt(run, backend, band_bytes);
+        gf_devices_tell_losses(setup->devices);
         if (status == GF_OK)
             return GF_OK;
         GF_TRY(find_remedy(run, status, &backend, &band_bytes, &shrinks));

@@ -44,6 +44,7 @@ struct GfBackend {
     char device[128];                          /* "8 threads, AVX2", "NVIDIA H200" */
     size_t band_bytes;                         /* for GfPlanOptions */
     bool whole;                                /* for GfPlanOptions */
+    size_t slots;                              /* likewise */
     double bytes_per_second, flops_per_second; /* limits of memory and of f32; 0: unknown */
     void *state;
 
@@ -64,8 +65,8 @@ struct GfBackend {
      * until no later output row needs them. */
     GfStatus (*begin)(GfSession *session, const GfRing *ring);
 
-    /* Input rows [y0, y0 + rows) are in the ring: they follow those of the last call and do not
-     * pass the ring's end. Computes the output rows outs[i] (a band for each plan output, rows may
+    /* Input rows [y0, y0 + rows), if any, are in the ring and do not pass its end. They follow those
+     * of the last call, but for rows that nothing needs which this session is to make. Computes the output rows outs[i] (a band for each plan output, rows may
      * be 0), for which gf_pipeline_ready() says that the rows so far suffice. May return before it
      * is done. */
     GfStatus (*submit)(GfSession *session, size_t y0, size_t rows, const GfBand *outs);

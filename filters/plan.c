@@ -13,7 +13,7 @@
 
 /* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
  * as handing a band over costs less than that gains. */
-enum { BANDS_AHEAD = 4, LEAST_BAND_ROWS = 16, BANDS_A_PICTURE = 8, LEAST_BAND_BYTES = 64 << 10 };
+enum { BANDS_AHEAD = 1, LEAST_BAND_ROWS = 16, BANDS_A_PICTURE = 8, LEAST_BAND_BYTES = 64 << 10 };
 
 /* Of the rows between its layers a network computes anew for each band as many as half its span: a
  * sixth of the work when a band has three spans. */
@@ -504,7 +504,8 @@ static size_t rows_of(const GfPipeline *pipeline, size_t rows)
 static size_t ring_rows(const GfPlan *plan, size_t span)
 {
     size_t band = plan->band_rows;
-    size_t rows = (span + band - 1) / band * band + BANDS_AHEAD * band;
+    size_t ahead = (plan->options.slots ? plan->options.slots : GF_SLOTS) + BANDS_AHEAD;
+    size_t rows = (span + band - 1) / band * band + ahead * band;
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }
 
@@ -513,12 +514,13 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
 {
     plan->band_rows = band;
     plan->ring_rows = ring_rows(plan, span);
-    size_t slots = gf_min((plan->in.height + band - 1) / band, GF_SLOTS);
+    size_t most = plan->options.slots ? plan->options.slots : GF_SLOTS;
+    plan->slots = gf_min((plan->in.height + band - 1) / band, most);
     size_t bytes = plan->ring_rows * gf_row_bytes(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
         pipeline->most_rows = rows_of(pipeline, band + pipeline_span(pipeline));
-        bytes += slots * pipeline->most_rows * gf_row_bytes(&pipeline->out);
+        bytes += plan->slots * pipeline->most_rows * gf_row_bytes(&pipeline->out);
     }
     return bytes;
 }

@@ -37,6 +37,7 @@ typedef struct GfPlanOptions {
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
+    size_t slots;      /* submits of one picture in flight; 0: GF_SLOTS */
 } GfPlanOptions;
 
 /* Everything default for a picture of that sample type: replicate, auto, auto. */
@@ -166,6 +167,7 @@ typedef struct GfPlan {
     bool streams;     /* false: nothing can be computed before the last row is there */
     size_t band_rows; /* rows that are handed over at once */
     size_t ring_rows; /* rows of input held: in.height, or a multiple of band_rows */
+    size_t slots;     /* submits in flight at most: of a picture of fewer bands, those */
 } GfPlan;
 
 typedef struct GfRowRange {

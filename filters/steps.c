@@ -231,10 +231,12 @@ static GfStatus add_exit(Builder *builder, const GfExit *exit)
         return gf_fail(GF_EFILTER, "%zu maps cannot be added to a picture of %zu channels",
                        builder->channels, colours);
     GF_TRY(add_pointwise(builder, &back, false));
+    size_t entry = builder->entry;
+    builder->entry = SIZE_MAX;
     if (!exit->residual && alpha == 0)
         return GF_OK;
     GfStep *step = add_step(pipeline, GF_STEP_ADD);
-    step->skip = builder->entry;
+    step->skip = entry;
     step->skip_gain = exit->residual ? 1.0 : 0.0;
     step->keep_alpha = alpha > 0;
     step->picture = true;
@@ -279,7 +281,8 @@ static GfStatus add_stage(Builder *builder, size_t i)
     case GF_STAGE_LINEAR:
         if (stage->linear.depth > 0)
             builder->channels = stage->linear.filters;
-        return add_linear(pipeline, &stage->linear, builder->flipped);
+        /* What a network learned is no kernel that somebody wrote down. */
+        return add_linear(pipeline, &stage->linear, builder->flipped && builder->entry == SIZE_MAX);
     case GF_STAGE_COMBINE:
         return add_combine(builder, &stage->combine);
     case GF_STAGE_POINTWISE:

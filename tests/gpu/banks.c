@@ -1,6 +1,7 @@
 /* Classic filters on pictures of every size, kind and border. */
 #include <string.h>
 
+#include "filters/banks.h"
 #include "tests/gpu/filters.h"
 #include "tests/gpu/groups.h"
 #include "tests/gpu/report.h"
@@ -92,6 +93,37 @@ void test_banks(void)
                     run_one("banks", format_of(45, 38, channels, samples[s]),
                             options_of(samples[s], (GfBorder)(turn % BORDERS)), filter);
                 }
+}
+
+/* Takes a member out of its list, so that the case may free it. */
+static GfFilter *take_member(GfMembers *members, size_t i)
+{
+    GfFilter *filter = members->filters[i];
+    members->filters[i] = members->filters[--members->count];
+    return filter;
+}
+
+/* Of every bank of the table some members, and all of them combined in every way. */
+void test_named_banks(void)
+{
+    size_t turn = 0;
+    for (const GfNamedBank *row = gf_named_banks; row->about.name; row++)
+        for (int op = GF_COMBINE_NONE; op <= GF_COMBINE_SUM; op++) {
+            GfSample sample = samples[turn % SAMPLES];
+            GfPlanOptions options = options_of(sample, (GfBorder)(turn % BORDERS));
+            GfMembers members;
+            GfFilter *filter;
+            if (turn++ % (quick ? 7 : 1) != 0)
+                continue;
+            must(gf_members_parse(row->about.name, &members), row->about.name);
+            if (op == GF_COMBINE_NONE)
+                filter = take_member(&members, turn % members.count);
+            else
+                must(gf_members_combine(row->about.name, &members, (GfCombineOp)op, &filter),
+                     row->about.name);
+            run_some("named banks", format_of(77, 72, 1 + turn % 4, sample), options, 2, filter);
+            gf_members_free(&members);
+        }
 }
 
 /* Squares that leave the range of f32. */

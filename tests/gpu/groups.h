@@ -6,6 +6,7 @@ void test_sizes(void);
 void test_kernels(void);
 void test_anchors(void);
 void test_banks(void);
+void test_named_banks(void);
 void test_magnitudes(void);
 void test_options(void);
 void test_derivatives(void);

@@ -23,6 +23,7 @@ static const struct {
               {"kernels", test_kernels, true},
               {"anchors", test_anchors, true},
               {"banks", test_banks, true},
+              {"named banks", test_named_banks, true},
               {"magnitudes", test_magnitudes, true},
               {"options", test_options, true},
               {"derivatives", test_derivatives, true},

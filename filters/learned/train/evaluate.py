@@ -159,7 +159,7 @@ def deblur(options):
             found, (balance,) = best(pairs, wiener, numpy.geomspace(1e-4, 1, 17))
             row(f"{sigma:g}", "Wiener (scikit-image, knows the blur)", found, f"balance {balance:.2g}")
         if "lucy" in options.methods:
-            found, (count,) = best(pairs, lucy, (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45))
+            found, (count,) = best(pairs, lucy, (5, 10, 20, 30, 45, 70, 100, 150))
             row(f"{sigma:g}", "Richardson-Lucy (scikit-image, knows the blur)", found, f"{count} iterations")
         measured(options, net, "deblur", sigma, pairs)
 

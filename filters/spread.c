@@ -1,0 +1,434 @@
+/* A session is one of each backend, made when it gets its first work. A band is handed to one of them
+ * together with those rows of the input that the band needs and the backend does not have yet, so that
+ * only what neighbouring bands share is sent twice. Until a band is collected its rows stay in the
+ * caller's ring: so another backend can make it where the first one fails. */
+#include "filters/spread.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_AHEAD = 2 }; /* beside a submit for each backend */
+
+typedef struct Spread {
+    GfBackend backend;
+    GfBackend *backends[GF_SPREAD_MAX];
+    size_t count;
+    pthread_mutex_t mutex;       /* of what follows */
+    GfError lost[GF_SPREAD_MAX]; /* why it gets no more work; GF_OK: it does */
+    bool told[GF_SPREAD_MAX];
+    size_t sessions, pictures;
+} Spread;
+
+/* A backend's part in a session. */
+typedef struct Part {
+    GfSession *session; /* NULL: not made yet */
+    bool begun;         /* the picture under way */
+    size_t begin, end;  /* rows of it that the backend has */
+    size_t *queue;      /* numbers of submits under way, the oldest first; SIZE_MAX: only rows */
+    size_t queued, room;
+} Part;
+
+/* A submit that is not collected yet. */
+typedef struct Pending {
+    size_t number, part;
+    bool done;
+    GfBand *outs; /* one an output; owned */
+} Pending;
+
+struct GfSession {
+    Spread *spread;
+    const GfPlan *plan;
+    const GfRing *ring;
+    Part parts[GF_SPREAD_MAX];
+    Pending *pending; /* `slots` of them: submit n is in slot n % slots */
+    size_t slots;
+    size_t first; /* the backend of the picture's first band */
+    bool whole;   /* all bands go there */
+    size_t submitted, collected;
+};
+
+/* ---- who works ---- */
+
+static bool is_lost(Spread *spread, size_t i)
+{
+    pthread_mutex_lock(&spread->mutex);
+    bool lost = spread->lost[i].status != GF_OK;
+    pthread_mutex_unlock(&spread->mutex);
+    return lost;
+}
+
+/* The first backend from number `i` on that has not failed; SIZE_MAX: none is left. */
+static size_t find_alive(Spread *spread, size_t i)
+{
+    for (size_t n = 0; n < spread->count; n++)
+        if (!is_lost(spread, (i + n) % spread->count))
+            return (i + n) % spread->count;
+    return SIZE_MAX;
+}
+
+/* After a failure of backend `i`, which is this thread's message. */
+static void lose(Spread *spread, size_t i)
+{
+    pthread_mutex_lock(&spread->mutex);
+    gf_error_save(&spread->lost[i], GF_EDEVICE);
+    pthread_mutex_unlock(&spread->mutex);
+}
+
+/* ---- one backend's work ---- */
+
+static GfStatus push(Part *part, size_t number)
+{
+    if (part->queued == part->room) {
+        size_t room = 2 * part->room + 4;
+        size_t *longer = realloc(part->queue, room * sizeof *longer);
+        if (!longer)
+            return gf_fail(GF_EMEMORY, "out of memory");
+        part->queue = longer;
+        part->room = room;
+    }
+    part->queue[part->queued++] = number;
+    return GF_OK;
+}
+
+static Pending *find_pending(GfSession *session, size_t number)
+{
+    return &session->pending[number % session->slots];
+}
+
+/* Waits for the oldest submit of a backend. */
+static GfStatus collect_part(GfSession *session, size_t i)
+{
+    Part *part = &session->parts[i];
+    GfBackend *backend = session->spread->backends[i];
+    size_t number = part->queue[0];
+    GF_TRY(backend->collect(part->session));
+    memmove(part->queue, part->queue + 1, --part->queued * sizeof *part->queue);
+    if (number != SIZE_MAX)
+        find_pending(session, number)->done = true;
+    return GF_OK;
+}
+
+static GfStatus prepare_part(GfSession *session, size_t i)
+{
+    Part *part = &session->parts[i];
+    GfBackend *backend = session->spread->backends[i];
+    if (!part->session)
+        GF_TRY(backend->session(backend, session->plan, &part->session));
+    if (part->begun)
+        return GF_OK;
+    GF_TRY(backend->begin(part->session, session->ring));
+    part->begun = true;
+    part->begin = part->end = 0;
+    return GF_OK;
+}
+
+/* The rows of input that the outputs of a submit need. */
+static GfRowRange rows_needed(const GfSession *session, const GfBand *outs)
+{
+    GfRowRange all = {SIZE_MAX, 0};
+    for (size_t i = 0; i < session->plan->outputs; i++) {
+        size_t begin, end;
+        if (outs[i].rows == 0)
+            continue;
+        gf_pipeline_rows(&session->plan->pipelines[i], outs[i].y0, outs[i].y0 + outs[i].rows,
+                         &begin, &end);
+        all = (GfRowRange){gf_min(all.begin, begin), gf_max(all.end, end)};
+    }
+    return all;
+}
+
+/* Hands rows to a backend up to the last run that does not pass the ring's end: [*y0, *y0 + *rows). */
+static GfStatus send_rows(GfSession *session, size_t i, GfRowRange needed, size_t *y0, size_t *rows)
+{
+    Part *part = &session->parts[i];
+    GfBackend *backend = session->spread->backends[i];
+    size_t ring = session->plan->ring_rows, outputs = session->plan->outputs;
+    bool follows = part->begin <= needed.begin && needed.begin <= part->end;
+    size_t from = follows ? part->end : needed.begin;
+    GfBand *nothing = NULL;
+    if (from >= needed.end) {
+        *y0 = needed.end;
+        *rows = 0;
+        return GF_OK;
+    }
+    GF_TRY(gf_allocate_zero(outputs, sizeof *nothing, &nothing));
+    GfStatus status = GF_OK;
+    for (size_t run_end; status == GF_OK; from = run_end) {
+        run_end = gf_min(needed.end, (from / ring + 1) * ring);
+        *y0 = from;
+        *rows = run_end - from;
+        if (run_end == needed.end)
+            break;
+        status = backend->submit(part->session, from, run_end - from, nothing);
+        if (status == GF_OK)
+            status = push(part, SIZE_MAX);
+    }
+    free(nothing);
+    part->begin = follows ? part->begin : needed.begin;
+    part->end = needed.end;
+    return status;
+}
+
+static GfStatus submit_part(GfSession *session, size_t i, const Pending *pending)
+{
+    Part *part = &session->parts[i];
+    GfBackend *backend = session->spread->backends[i];
+    GfRowRange needed = rows_needed(session, pending->outs);
+    size_t y0, rows;
+    GF_TRY(prepare_part(session, i));
+    GF_TRY(send_rows(session, i, needed, &y0, &rows));
+    GF_TRY(backend->submit(part->session, y0, rows, pending->outs));
+    return push(part, pending->number);
+}
+
+/* ---- failures ---- */
+
+/* Gives a submit to a backend, or to the next that has not failed; `i` is where to begin. */
+static GfStatus place(GfSession *session, Pending *pending, size_t i)
+{
+    Spread *spread = session->spread;
+    GfStatus status = GF_OK;
+    for (size_t turn = 0; turn <= spread->count; turn++) {
+        size_t alive = find_alive(spread, i);
+        if (alive == SIZE_MAX)
+            break;
+        pending->part = alive;
+        status = submit_part(session, alive, pending);
+        if (status != GF_EDEVICE)
+            return status;
+        lose(spread, alive);
+    }
+    return status == GF_OK ? gf_fail(GF_EDEVICE, "all devices have failed") : status;
+}
+
+/* A backend failed: what it had under way goes to the others. */
+static GfStatus hand_over(GfSession *session, size_t failed)
+{
+    lose(session->spread, failed);
+    session->parts[failed].queued = 0;
+    for (size_t n = session->collected; n < session->submitted; n++) {
+        Pending *pending = find_pending(session, n);
+        if (pending->part == failed && !pending->done)
+            GF_TRY(place(session, pending, failed + 1));
+    }
+    return GF_OK;
+}
+
+/* ---- the session ---- */
+
+static void end(GfSession *session)
+{
+    if (!session)
+        return;
+    Spread *spread = session->spread;
+    for (size_t i = 0; i < spread->count; i++) {
+        spread->backends[i]->end(session->parts[i].session);
+        free(session->parts[i].queue);
+    }
+    for (size_t i = 0; session->pending && i < session->slots; i++)
+        free(session->pending[i].outs);
+    free(session->pending);
+    pthread_mutex_lock(&spread->mutex);
+    spread->sessions--;
+    pthread_mutex_unlock(&spread->mutex);
+    free(session);
+}
+
+/* One session at once, so that what cannot be made is told now. */
+static GfStatus make_first(GfSession *session)
+{
+    Spread *spread = session->spread;
+    for (;;) {
+        size_t i = find_alive(spread, 0);
+        if (i == SIZE_MAX)
+            return gf_fail(GF_EDEVICE, "all devices have failed");
+        GfBackend *backend = spread->backends[i];
+        GfStatus status = backend->session(backend, session->plan, &session->parts[i].session);
+        if (status != GF_EDEVICE)
+            return status;
+        lose(spread, i);
+    }
+}
+
+static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession **out)
+{
+    Spread *spread = backend->state;
+    GfSession *session;
+    GfStatus status;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *session, &session));
+    session->spread = spread;
+    session->plan = plan;
+    session->slots = backend->slots;
+    pthread_mutex_lock(&spread->mutex);
+    spread->sessions++;
+    pthread_mutex_unlock(&spread->mutex);
+    GF_GO(gf_allocate_zero(session->slots, sizeof *session->pending, &session->pending));
+    for (size_t i = 0; i < session->slots; i++)
+        GF_GO(gf_allocate_zero(plan->outputs, sizeof *session->pending[i].outs,
+                               &session->pending[i].outs));
+    GF_GO(make_first(session));
+    *out = session;
+    return GF_OK;
+done:
+    end(session);
+    return status;
+}
+
+static GfStatus begin(GfSession *session, const GfRing *ring)
+{
+    Spread *spread = session->spread;
+    session->ring = ring;
+    session->submitted = session->collected = 0;
+    for (size_t i = 0; i < spread->count; i++) {
+        session->parts[i].begun = false;
+        session->parts[i].queued = 0;
+    }
+    pthread_mutex_lock(&spread->mutex);
+    session->first = spread->pictures++ % spread->count;
+    session->whole = spread->sessions >= spread->count;
+    pthread_mutex_unlock(&spread->mutex);
+    return GF_OK;
+}
+
+static bool is_empty(const GfSession *session, const GfBand *outs)
+{
+    for (size_t i = 0; i < session->plan->outputs; i++)
+        if (outs[i].rows > 0)
+            return false;
+    return true;
+}
+
+static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
+{
+    size_t number = session->submitted++;
+    Pending *pending = find_pending(session, number);
+    (void)y0, (void)rows;
+    pending->number = number;
+    pending->done = is_empty(session, outs);
+    memcpy(pending->outs, outs, session->plan->outputs * sizeof *outs);
+    return pending->done ? GF_OK
+                         : place(session, pending, session->first + (session->whole ? 0 : number));
+}
+
+static GfStatus collect(GfSession *session)
+{
+    const Pending *pending = find_pending(session, session->collected);
+    while (!pending->done) {
+        size_t i = pending->part;
+        /* What a device still hands out after it failed is not to be trusted. */
+        bool lost = is_lost(session->spread, i);
+        GfStatus status = lost ? GF_EDEVICE : collect_part(session, i);
+        if (status == GF_EDEVICE)
+            status = hand_over(session, i);
+        GF_TRY(status);
+    }
+    session->collected++;
+    return GF_OK;
+}
+
+/* The part whose figures stand for all: the first that has a session. */
+static const char *method(const GfSession *session, size_t output, size_t step)
+{
+    const Spread *spread = session->spread;
+    for (size_t i = 0; i < spread->count; i++)
+        if (session->parts[i].session)
+            return spread->backends[i]->method(session->parts[i].session, output, step);
+    return "";
+}
+
+static GfTimes times(const GfSession *session)
+{
+    const Spread *spread = session->spread;
+    GfTimes sum = {0};
+    for (size_t i = 0; i < spread->count; i++) {
+        if (!session->parts[i].session)
+            continue;
+        GfTimes own = spread->backends[i]->times(session->parts[i].session);
+        sum.compute += own.compute;
+        sum.copy += own.copy;
+    }
+    return sum;
+}
+
+/* ---- the backend ---- */
+
+static GfStatus supports(GfBackend *backend, const GfPlan *plan)
+{
+    const Spread *spread = backend->state;
+    return spread->backends[0]->supports(spread->backends[0], plan);
+}
+
+static GfStatus host_alloc(GfBackend *backend, size_t bytes, void **memory)
+{
+    const Spread *spread = backend->state;
+    return spread->backends[0]->host_alloc(spread->backends[0], bytes, memory);
+}
+
+static void host_free(GfBackend *backend, void *memory)
+{
+    const Spread *spread = backend->state;
+    spread->backends[0]->host_free(spread->backends[0], memory);
+}
+
+static void close_spread(GfBackend *backend)
+{
+    Spread *spread = backend->state;
+    for (size_t i = 0; i < spread->count; i++)
+        spread->backends[i]->close(spread->backends[i]);
+    pthread_mutex_destroy(&spread->mutex);
+    free(spread);
+}
+
+GfStatus gf_spread_create(GfBackend *const *backends, size_t count, const char *name,
+                          GfBackend **out)
+{
+    Spread *spread;
+    const GfBackend *first = backends[0];
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *spread, &spread));
+    memcpy(spread->backends, backends, count * sizeof(GfBackend *));
+    spread->count = count;
+    pthread_mutex_init(&spread->mutex, NULL);
+    spread->backend = (GfBackend){.name = name,
+                                  .band_bytes = first->band_bytes,
+                                  .whole = first->whole,
+                                  .slots = count + SLOTS_AHEAD,
+                                  .bytes_per_second = (double)count * first->bytes_per_second,
+                                  .flops_per_second = (double)count * first->flops_per_second,
+                                  .state = spread,
+                                  .supports = supports,
+                                  .host_alloc = first->host_alloc ? host_alloc : NULL,
+                                  .host_free = first->host_free ? host_free : NULL,
+                                  .session = make_session,
+                                  .begin = begin,
+                                  .submit = submit,
+                                  .collect = collect,
+                                  .method = method,
+                                  .times = times,
+                                  .end = end,
+                                  .close = close_spread};
+    snprintf(spread->backend.device, sizeof spread->backend.device, "%zu x %.100s", count,
+             first->device);
+    *out = &spread->backend;
+    return GF_OK;
+}
+
+bool gf_spread_next_loss(GfBackend *backend, const char **name, GfError *why)
+{
+    Spread *spread = backend->state;
+    bool found = false;
+    pthread_mutex_lock(&spread->mutex);
+    for (size_t i = 0; i < spread->count && !found; i++) {
+        found = spread->lost[i].status != GF_OK && !spread->told[i];
+        if (!found)
+            continue;
+        spread->told[i] = true;
+        *name = spread->backends[i]->name;
+        *why = spread->lost[i];
+    }
+    pthread_mutex_unlock(&spread->mutex);
+    return found;
+}
