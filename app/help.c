@@ -19,6 +19,8 @@ static const char beginning[] =
     "  gpufilter photo.png --kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0'\n"
     "  gpufilter photo.png --kernel conv:weights=net.safetensors:tensor=conv1.weight,relu -o "
     "maps.npy\n"
+    "  gpufilter photo.png --kernel @net.json -o clean.png   a network: stages in a file, weights "
+    "beside it\n"
     "  gpufilter photos/ -r --kernel unsharp:sigma=1.5:amount=0.8 -o out/   a whole directory\n"
     "  gpufilter photo.png --kernel sobel --compare          GPU and CPU, and how they differ\n"
     "  cat photo.png | gpufilter - --kernel box -o - > box.png\n"

@@ -273,8 +273,9 @@ enum {
 const GfOption gf_option_table[] = {
     {"kernel", 'k', "FILTER",
      "a filter, several separated by commas (one after the other),\n"
-     "a kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', or the path of a\n"
-     "kernel file; given again: one more output, decoded once",
+     "a kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', the path of a kernel\n"
+     "file, or @ and that of a network's filter file; given again:\n"
+     "one more output, decoded once",
      GF_SECTION_FILTER, FILTER, SET(set_kernel)},
     {"bank", 0, "BANK",
      "a family of filters, as gabor:orientations=8:wavelengths=4,8;\n"

@@ -32,9 +32,11 @@ done:
     return status;
 }
 
+EMBEDDED(deblur)
 EMBEDDED(denoise)
 
 const GfLearned gf_learned[] = {
+    ROW(deblur),
     ROW(denoise),
     {NULL, NULL, NULL, NULL, NULL},
 };
