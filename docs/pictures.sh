@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the README's pictures from the sample: docs/pictures.sh PROGRAM DIRECTORY
+# Makes the README's pictures from the samples: docs/pictures.sh PROGRAM DIRECTORY
 set -euo pipefail
 
 if [ $# -ne 2 ]; then
@@ -20,6 +20,12 @@ picture gaussian --kernel gaussian:sigma=3
 picture unsharp --kernel unsharp:sigma=1.5:amount=1.5
 picture emboss --kernel emboss
 picture laplacian --kernel laplacian
+
+# A photograph with noise of sigma 25, without it, and 32 maps of its luma on one sheet.
+noisy=$(dirname "$scene")/noisy.png
+"$program" "$noisy" --quiet --overwrite --png-level 9 --kernel denoise:sigma=25 -o "$directory/denoise.png"
+"$program" "$directory/denoise.png" --quiet --overwrite --png-level 9 --kernel avgpool,natural \
+    --montage "$directory/natural.png" --montage-columns 8
 
 # A bank on one sheet, of the sample at half its size, and what its kernels look like.
 half=$(mktemp --suffix=.png)
