@@ -111,20 +111,11 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
 
 /* ---- geometry ---- */
 
-/* Whether some step makes channels that are none of the picture's. */
-static bool mixes_channels(const GfPipeline *pipeline)
-{
-    for (size_t i = 0; i < pipeline->count; i++)
-        if ((gf_step_is_layer(&pipeline->steps[i]) && !pipeline->steps[i].picture) ||
-            pipeline->steps[i].shuffle)
-            return true;
-    return false;
-}
-
 /* What goes on beside the picture's samples while the steps are laid out. */
 typedef struct Flow {
     size_t width, height, channels;
-    bool alpha; /* the last channel is opacity */
+    bool opacity; /* the last channel is opacity, */
+    bool alpha;   /* and not filtered as if it were a colour */
 } Flow;
 
 /* Channels in and out of a layer, and what belongs to each of them. */
@@ -213,20 +204,19 @@ static GfStatus lay_step(GfPipeline *pipeline, GfStep *step, const GfPlanOptions
     return gf_fail(GF_EFILTER, "an unknown step");
 }
 
-/* A network's entry takes opacity out of the way, and its end puts it back. */
-static bool keeps_opacity(const GfPipeline *pipeline, const GfStep *step, bool alpha)
+/* Layers make channels that are none of the picture's. A network's end puts opacity back. */
+static bool keeps_opacity(const GfStep *step, bool opacity)
 {
-    if (step->kind == GF_STEP_ADD && step->picture)
-        return step->keep_alpha;
     if (step->picture)
-        return alpha;
-    return alpha && !gf_step_is_layer(step) && pipeline->alpha != GF_ALPHA_FILTER;
+        return step->kind == GF_STEP_ADD ? step->keep_alpha : opacity;
+    return opacity && !gf_step_is_layer(step) && !step->shuffle;
 }
 
 static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Meaning *meaning)
 {
-    Flow flow = {plan->in.width, plan->in.height, plan->in.channels,
-                 plan->in.has_alpha && pipeline->alpha != GF_ALPHA_FILTER};
+    const bool apart = pipeline->alpha != GF_ALPHA_FILTER;
+    Flow flow = {plan->in.width, plan->in.height, plan->in.channels, plan->in.has_alpha,
+                 plan->in.has_alpha && apart};
     for (size_t i = 0; i < pipeline->count; i++) {
         GfStep *step = &pipeline->steps[i];
         step->in_width = flow.width;
@@ -234,7 +224,8 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
         step->channels = flow.channels;
         GF_TRY(gf_stage_fail(step->stage, lay_step(pipeline, step, &plan->options)));
         flow = (Flow){step->out_width, step->out_height, step->out_channels,
-                      keeps_opacity(pipeline, step, flow.alpha)};
+                      keeps_opacity(step, flow.opacity), false};
+        flow.alpha = flow.opacity && apart;
         step->post_channels = flow.channels - (flow.alpha ? 1 : 0);
         if (step->kind == GF_STEP_FILTER)
             step->keep_alpha = flow.alpha && pipeline->alpha == GF_ALPHA_COPY;
@@ -246,7 +237,7 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
     pipeline->out.width = flow.width;
     pipeline->out.height = flow.height;
     pipeline->out.channels = flow.channels;
-    pipeline->out.has_alpha = flow.alpha || (plan->in.has_alpha && !mixes_channels(pipeline));
+    pipeline->out.has_alpha = flow.opacity;
     pipeline->out.sample = plan->options.sample;
     size_t samples, bytes;
     if (!gf_mul(flow.width, flow.channels, &samples) || !gf_mul(samples, sizeof(double), &bytes))
@@ -311,10 +302,8 @@ static void count_work(GfPipeline *pipeline, const GfPlan *plan)
 
 static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, const GfPlan *plan)
 {
-    bool alpha = plan->in.has_alpha && plan->options.alpha != GF_ALPHA_FILTER &&
-                 gf_filter_spares_alpha(filter);
     pipeline->filter = filter;
-    GF_TRY(gf_steps_create(pipeline, filter, &plan->in, &plan->options, &alpha));
+    GF_TRY(gf_steps_create(pipeline, filter, &plan->in, &plan->options));
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].linear.filters > 1 && pipeline->steps[i].linear.depth == 0 &&
             !pipeline->steps[i].combine.op)

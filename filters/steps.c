@@ -22,14 +22,14 @@ typedef struct Builder {
     const GfFilter *filter;
     bool flipped;
     size_t channels;  /* of what the next stage reads */
-    bool alpha;       /* the last of them is opacity */
+    bool opacity;     /* the last of them is opacity */
     double white;     /* of the picture's samples */
     GfAudience other; /* whom the stages at hand are not for */
     size_t *reads;    /* for each stage the step that begins with it */
     bool *referred;   /* for each stage: another refers to it, so that a step begins with it */
     size_t entry;     /* the step of the network's entry, or SIZE_MAX */
     size_t entered;   /* channels of the picture there */
-    bool entered_alpha;
+    bool waits;       /* opacity, until the network ends */
 } Builder;
 
 static GfStep *last_step(GfPipeline *pipeline)
@@ -215,7 +215,9 @@ static double mixture(const GfEntry *entry, size_t colours, size_t c, size_t d)
 static GfStatus add_entry(Builder *builder, const GfEntry *entry)
 {
     GfPipeline *pipeline = builder->pipeline;
-    size_t depth = builder->channels, colours = depth - (builder->alpha ? 1 : 0);
+    size_t depth = builder->channels;
+    bool waits = builder->opacity && depth != entry->channels;
+    size_t colours = depth - (waits ? 1 : 0);
     size_t maps = entry->channels + entry->plane_count;
     double *weights, *bias, scale = (entry->high - entry->low) / builder->white;
     bool fits = colours == entry->channels || (colours == 3 && entry->channels == 1) ||
@@ -236,9 +238,9 @@ static GfStatus add_entry(Builder *builder, const GfEntry *entry)
     }
     builder->entry = pipeline->count;
     builder->entered = depth;
-    builder->entered_alpha = builder->alpha;
+    builder->waits = waits;
     builder->channels = maps;
-    builder->alpha = false;
+    builder->opacity = false;
     pipeline->network = true;
     add_step(pipeline, GF_STEP_FILTER)->linear = (GfLinear){.filters = maps,
                                                             .width = 1,
@@ -258,7 +260,7 @@ static GfStatus add_exit(Builder *builder, const GfExit *exit)
     GfPipeline *pipeline = builder->pipeline;
     double scale = builder->white / (exit->high - exit->low);
     GfPointwise back = {GF_POINTWISE_AFFINE, scale, exit->residual ? 0.0 : -exit->low * scale};
-    size_t alpha = builder->entered_alpha ? 1 : 0, colours = builder->entered - alpha;
+    size_t alpha = builder->waits ? 1 : 0, colours = builder->entered - alpha;
     if (builder->entry == SIZE_MAX)
         return gf_fail(GF_EFILTER, "a network ends that did not begin");
     if (exit->residual && builder->channels != 1 && colours != 1 && builder->channels != colours)
@@ -276,7 +278,7 @@ static GfStatus add_exit(Builder *builder, const GfExit *exit)
     step->picture = true;
     builder->channels = exit->residual ? gf_max(builder->channels, colours) : builder->channels;
     builder->channels += alpha;
-    builder->alpha = alpha > 0;
+    builder->opacity = alpha > 0;
     return GF_OK;
 }
 
@@ -302,6 +304,7 @@ static GfStatus add_upsample(Builder *builder, const GfUpsample *upsample)
         return gf_fail(GF_EFILTER, "%zu channels cannot be shuffled into blocks of %zu x %zu",
                        builder->channels, upsample->factor_y, upsample->factor_x);
     builder->channels /= block;
+    builder->opacity = false;
     return GF_OK;
 }
 
@@ -313,8 +316,10 @@ static GfStatus add_stage(Builder *builder, size_t i)
     GfPipeline *pipeline = builder->pipeline;
     switch (stage->kind) {
     case GF_STAGE_LINEAR:
-        if (stage->linear.depth > 0)
+        if (stage->linear.depth > 0) {
             builder->channels = stage->linear.filters;
+            builder->opacity = false;
+        }
         /* What a network learned is no kernel that somebody wrote down. */
         return add_linear(pipeline, &stage->linear, builder->flipped && builder->entry == SIZE_MAX);
     case GF_STAGE_COMBINE:
@@ -352,7 +357,7 @@ static void note_references(Builder *builder)
 /* Of two networks the one for gray comes first, and is taken where what enters has one channel. */
 static bool is_for_others(Builder *builder, const GfStage *stage)
 {
-    size_t colours = builder->channels - (builder->alpha ? 1 : 0);
+    size_t colours = builder->channels - (builder->opacity ? 1 : 0);
     if (stage->kind == GF_STAGE_ENTRY && stage->audience == GF_FOR_GRAY)
         builder->other = colours == 1 ? GF_FOR_COLOUR : GF_FOR_GRAY;
     return stage->audience != GF_FOR_ALL && stage->audience == builder->other;
@@ -375,13 +380,13 @@ static GfStatus add_stages(Builder *builder)
 }
 
 GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfFormat *in,
-                         const GfPlanOptions *options, bool *alpha)
+                         const GfPlanOptions *options)
 {
     Builder builder = {.pipeline = pipeline,
                        .filter = filter,
                        .flipped = options->flip,
                        .channels = in->channels,
-                       .alpha = *alpha,
+                       .opacity = in->has_alpha,
                        .white = gf_sample_is_float(in->sample) ? 255.0 : gf_sample_max(in->sample),
                        .entry = SIZE_MAX};
     GfStatus status;
@@ -392,7 +397,6 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
     note_references(&builder);
     GF_GO(add_gray(&builder, options->gray));
     GF_GO(add_stages(&builder));
-    *alpha = builder.alpha;
 done:
     free(builder.reads);
     free(builder.referred);

@@ -5,11 +5,10 @@
 
 /* Fills pipeline->steps (allocated here) with the stages of the filter that are for `in`, what depends
  * on the geometry left out: a bank, its combination and functions of one sample behind it are one
- * step; a network's entry and exit become steps for this picture's channels. *alpha: whether the
- * picture's last channel is opacity to the first step, and, on return, to what the last one makes.
- * Errors: GF_EFILTER, GF_EMEMORY. */
+ * step; a network's entry and exit become steps for this picture's channels. Errors: GF_EFILTER,
+ * GF_EMEMORY. */
 GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfFormat *in,
-                         const GfPlanOptions *options, bool *alpha);
+                         const GfPlanOptions *options);
 
 /* Opacity is multiplied in before the first step and divided out after the last. */
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline);

@@ -217,3 +217,22 @@ stages() {
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: --kernel "@net.json": @net.json: stage 2 (maxpool "down"): unknown key "sizes"; did you mean "size"?' ]
 }
+
+@test "opacity waits for the end of a network, whatever comes before or after" {
+    local chain how
+    scene rgba8 a.png 21x14
+    for chain in denoise denoise,avgpool:size=2 avgpool:size=2,denoise gaussian,denoise,sobel; do
+        for how in auto copy filter premul; do
+            gf a.png -k "$chain" --alpha "$how" --device cpu --compare -o out.png --overwrite
+            printf '%s %s: %s\n' "$chain" "$how" "$stderr"
+            [ "$status" -eq 0 ]
+            [ "$(od -An -j25 -N1 -tu1 out.png | tr -d ' ')" = 6 ]
+        done
+    done
+    # Of a network alone the opacity is the input's, to the bit: only colours differ from the input's.
+    gf a.png -k denoise --device cpu -o alone.png
+    npy '|i1' 1 '1, 4, 1, 1' '\x00\x00\x00\x01' >alpha.npy
+    gf a.png -k conv:weights=alpha.npy --device cpu -o before.png
+    gf alone.png -k conv:weights=alpha.npy --device cpu -o after.png
+    same_picture before.png after.png
+}
