@@ -250,7 +250,7 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     if (first->in == GF_F64 || last->out == GF_F64)
         return true;
     if (pipeline->network)
-        return last->out == GF_U16;
+        return last->out == GF_U16 || premultiplied;
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         read[i] = known;
