@@ -68,7 +68,7 @@ make_inputs() {
     mkdir -p "$work"/in/{a,b,c}
     "$scene" --size 500x400 --kind rgb8 "$work/scene.png"
     for ((i = 0; i < pictures; i++)); do # each another picture, so that outputs cannot be confused
-        "$program" "$work/scene.png" --kernel "1x1: 0.$((100 + i))" -o "$work/in/${folders[i % 3]}/$i.png"
+        "$program" "$work/scene.png" --kernel "1x1: 0.$((100 + i))" --device cpu -o "$work/in/${folders[i % 3]}/$i.png"
     done
     "$program" "$work/in" --recursive "${filter[@]}" --device cpu -q -o "$work/expected"
 }

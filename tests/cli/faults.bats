@@ -68,6 +68,63 @@ whole() {
     [ ! -e out/c.box.png ]
 }
 
+# on_disk SIZE: a file system of that size at disk/ for the rest of the test, where that is allowed.
+on_disk() {
+    mkdir disk
+    mount -t tmpfs -o "size=$1" none disk 2>/dev/null || skip 'nothing can be mounted here'
+}
+
+teardown() {
+    ! mountpoint -q disk || umount -l disk
+}
+
+@test "a disk that fills up: nothing half-written; with more room the list finishes the work" {
+    many 30
+    on_disk 1M
+    gf in -k box -o disk/out --failures list -j 4
+    [ "$status" -eq 3 ]
+    whole disk/out
+    nothing_hidden disk
+    local done_before
+    done_before=$(find disk/out -type f | wc -l)
+    [ "$done_before" -lt 30 ]
+    mount -o remount,size=100M disk
+    gf -T list -k box -o disk/out
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^in/' list)" -eq $((30 - done_before)) ]
+    [ "$(find disk/out -type f | wc -l)" -eq 30 ]
+}
+
+@test "a file system that becomes read-only" {
+    many 5
+    on_disk 10M
+    mkdir disk/out
+    mount -o remount,ro disk
+    gf in -k box -o disk/out --failures list
+    [ "$status" -eq 1 ]
+    [[ ${stderr_lines[0]} == *': Read-only file system' ]]
+    [ "$(grep -c '^in/' list)" -eq 5 ]
+    mount -o remount,rw disk
+    gf -T list -k box -o disk/out
+    [ "$status" -eq 0 ]
+}
+
+@test "inputs and folders that vanish during the run" {
+    many 60
+    mkdir in/sub
+    cp in/1.png in/sub/z.png
+    "$GPUFILTER" in -r -k gaussian:sigma=2 -o out -j 2 --failures list 2>messages &
+    local process=$! status=0
+    wait_for out/0.gaussian.png
+    rm -rf in/9.png in/sub
+    wait "$process" || status=$?
+    [ "$status" -eq 1 ] || skip 'it was faster than the removal'
+    grep -qx 'gpufilter: in/9.png: cannot be opened: No such file or directory' messages
+    grep -qx 'in/./sub/z.png' list
+    [ "$(find out -type f | wc -l)" -eq 59 ]
+    whole out
+}
+
 @test "a folder that cannot be written" {
     scene gray8 a.png
     echo file >plain
