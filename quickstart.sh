@@ -28,7 +28,9 @@ test    command python3         python3         reads JSON in the tests
 ci      command clang-format-14 clang-format-14 checks the layout of the code
 ci      command cppcheck        cppcheck        looks for defects in the code
 ci      command shellcheck      shellcheck      looks for defects in the scripts
-ci      command mandoc          mandoc          checks the manual pages'
+ci      command mandoc          mandoc          checks the manual pages
+ci      command sbatch          slurm-wlm       runs shards in the tests
+ci      command mpirun          openmpi-bin     runs shards in the tests'
 
 say() { printf '== %s\n' "$*"; }
 die() {

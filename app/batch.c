@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/descriptors.h"
+#include "app/leftovers.h"
 #include "app/message.h"
 #include "app/progress.h"
 #include "app/stop.h"
@@ -17,11 +19,6 @@
 
 enum { DEFAULT_JOBS = 8, SCROLLED = 10 };
 
-typedef struct Failure {
-    const char *path; /* borrowed */
-    char *message;    /* owned */
-} Failure;
-
 typedef struct Batch {
     GfSetup setup;
     const GfJobs *jobs;
@@ -29,8 +26,7 @@ typedef struct Batch {
     size_t next;
     bool fatal;
     size_t outcomes[GF_OUTCOME_STOPPED + 1];
-    Failure *failures; /* room for one a job */
-    size_t failed;
+    GfFailures *failures;
 } Batch;
 
 static void report(Batch *batch, const GfJob *job, const GfRecord *record)
@@ -40,10 +36,11 @@ static void report(Batch *batch, const GfJob *job, const GfRecord *record)
     if (options->json)
         gf_record_json(record, job);
     if (record->outcome == GF_OUTCOME_FAILED) {
-        Failure *failure = &batch->failures[batch->failed++];
-        *failure = (Failure){job->input->path, strdup(record->error.message)};
+        gf_failures_add(batch->failures, job->input, true, record->error.message);
         gf_say_error(job->input->path, "%s", record->error.message);
         batch->fatal |= gf_record_is_fatal(record);
+    } else if (record->outcome == GF_OUTCOME_STOPPED) {
+        gf_failures_add(batch->failures, job->input, false, "stopped");
     } else if (record->outcome == GF_OUTCOME_SKIPPED) {
         gf_say_detail(job->input->path, "its outputs exist");
     } else if (record->outcome == GF_OUTCOME_WRITTEN) {
@@ -119,16 +116,32 @@ static void summarise(const Batch *batch, double seconds)
     char text[256];
     size_t left = batch->jobs->count - batch->next + batch->outcomes[GF_OUTCOME_STOPPED];
     int used = snprintf(text, sizeof text, "%zu written, %zu failed, %zu skipped",
-                        batch->outcomes[GF_OUTCOME_WRITTEN], batch->failed,
+                        batch->outcomes[GF_OUTCOME_WRITTEN], batch->outcomes[GF_OUTCOME_FAILED],
                         batch->outcomes[GF_OUTCOME_SKIPPED]);
     if (left > 0)
         used += snprintf(text + used, sizeof text - (size_t)used, ", %zu not done", left);
     snprintf(text + used, sizeof text - (size_t)used, " in %.1f s", seconds);
     gf_say_note(NULL, "%s", text);
     /* In a long run the messages of failures have scrolled away. */
-    for (size_t i = 0; batch->jobs->count > SCROLLED && i < batch->failed; i++)
-        gf_say_note(batch->failures[i].path, "%s",
-                    batch->failures[i].message ? batch->failures[i].message : "failed");
+    for (size_t i = 0; batch->jobs->count > SCROLLED && i < batch->failures->count; i++) {
+        const GfFailure *failure = &batch->failures->items[i];
+        if (failure->failed)
+            gf_say_note(failure->input->path, "%s", failure->reason ? failure->reason : "failed");
+    }
+}
+
+/* Of what was not begun: tells it where a failure is the cause, and lists it. */
+static void give_up_rest(Batch *batch)
+{
+    const GfRecord stopped = {.outcome = GF_OUTCOME_STOPPED};
+    if (batch->fatal)
+        gf_record_not_started(batch->jobs, batch->next);
+    for (size_t i = batch->next; i < batch->jobs->count; i++) {
+        const GfJob *job = &batch->jobs->jobs[i];
+        gf_failures_add(batch->failures, job->input, false, "not started");
+        if (batch->setup.options->json)
+            gf_record_json(&stopped, job);
+    }
 }
 
 static int exit_status(const Batch *batch)
@@ -138,7 +151,7 @@ static int exit_status(const Batch *batch)
         return 3;
     if (signal)
         return 128 + signal;
-    return batch->failed > 0;
+    return batch->outcomes[GF_OUTCOME_FAILED] > 0;
 }
 
 static size_t count_workers(const GfOptions *options, size_t jobs)
@@ -148,35 +161,31 @@ static size_t count_workers(const GfOptions *options, size_t jobs)
 }
 
 int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *devices,
-                 const GfJobs *jobs)
+                 const GfJobs *jobs, GfFailures *failures)
 {
     double start = gf_now();
     size_t workers = count_workers(options, jobs->count);
     /* 0 means no limit, which is not what is left of a small one. */
     size_t memory = options->memory ? gf_max(options->memory / workers, 1) : 0;
-    Batch batch = {.setup = {options, bank, devices, options->read, memory, 0.0}, .jobs = jobs};
+    Batch batch = {.setup = {options, bank, devices, options->read, memory, 0.0},
+                   .jobs = jobs,
+                   .failures = failures};
     batch.setup.read.max_memory = gf_max(batch.setup.read.max_memory / workers, 1);
     for (size_t i = 0; i < jobs->count; i++)
         batch.setup.total_weight += gf_job_weight(&jobs->jobs[i]);
-    if (gf_allocate_zero(jobs->count + 1, sizeof *batch.failures, &batch.failures) != GF_OK) {
-        gf_say_error(NULL, "%s", gf_message());
-        return 1;
-    }
     pthread_mutex_init(&batch.mutex, NULL);
     gf_progress_begin(jobs->count, !options->quiet && !options->json);
-    choose_device(&batch);
-    run_workers(&batch, workers);
+    gf_leftovers_remove(jobs);
+    choose_device(&batch); /* which opens files of its own */
+    run_workers(&batch, gf_descriptors_pictures(jobs, workers));
     gf_progress_end();
-    if (batch.fatal)
-        gf_record_not_started(jobs, batch.next);
-    const GfRecord stopped = {.outcome = GF_OUTCOME_STOPPED};
-    for (size_t i = batch.next; options->json && i < jobs->count; i++)
-        gf_record_json(&stopped, &jobs->jobs[i]);
+    give_up_rest(&batch);
     if (jobs->count > 1)
         summarise(&batch, gf_now() - start);
-    for (size_t i = 0; i < batch.failed; i++)
-        free(batch.failures[i].message);
-    free(batch.failures);
     pthread_mutex_destroy(&batch.mutex);
-    return exit_status(&batch);
+    int result = exit_status(&batch);
+    if (gf_failures_write(failures) == GF_OK)
+        return result;
+    gf_say_error(NULL, "%s", gf_message());
+    return result ? result : 3;
 }

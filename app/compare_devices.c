@@ -126,6 +126,7 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
     size_t filters = comparison->bank->count;
     const GfFormat **formats = NULL;
     GfOutlets outlets = {0};
+    size_t written;
     GfStatus status;
     GF_GO(gf_allocate(filters, sizeof *formats, &formats));
     for (size_t i = 0; i < filters; i++)
@@ -137,7 +138,7 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
         GF_GO(gf_outlets_rows(&outlets, 0, i, &band));
     }
     GF_GO(gf_outlets_finish(&outlets));
-    GF_GO(gf_outlets_commit(&outlets));
+    GF_GO(gf_outlets_commit(&outlets, &written));
 done:
     gf_outlets_discard(&outlets);
     free(formats);

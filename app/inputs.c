@@ -10,11 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/list.h"
+#include "app/naming.h"
 #include "common/text.h"
 
 enum { SHOWN = 1024 };
 
 typedef struct Walk {
+    const GfOptions *options;
     GfInputFiles *inputs;
     bool recursive, has_skipped;
     struct stat skipped;
@@ -139,7 +142,8 @@ static GfStatus no_pictures(const char *path, bool recursive)
                    recursive ? "" : "; -r goes down into its folders");
 }
 
-static GfStatus add_operand(Walk *state, const char *path)
+/* `folder`: where in the tree of the outputs it stands. */
+static GfStatus add_operand(Walk *state, const char *path, const char *folder)
 {
     GfInputFiles *inputs = state->inputs;
     struct stat about;
@@ -149,7 +153,7 @@ static GfStatus add_operand(Walk *state, const char *path)
     if (exists && S_ISDIR(about.st_mode)) {
         size_t before = inputs->count;
         inputs->any_directory = true;
-        GF_TRY(walk(state, path, ""));
+        GF_TRY(walk(state, path, folder));
         return inputs->count > before ? GF_OK : no_pictures(path, state->recursive);
     }
     for (size_t i = 0; is_stdin && i < inputs->count; i++)
@@ -157,18 +161,59 @@ static GfStatus add_operand(Walk *state, const char *path)
             return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
     if (is_stdin || (exists && !S_ISREG(about.st_mode)))
         inputs->any_pipe = true;
-    return add_file(inputs, path, "", exists ? &about : NULL, &added);
+    return add_file(inputs, path, folder, exists ? &about : NULL, &added);
+}
+
+/* An entry of --files-from. "in/./a/b.png" is the file in/a/b.png of the tree below in/. */
+static GfStatus add_listed(void *context, const char *entry)
+{
+    Walk *state = context;
+    char shown[SHOWN], *path = NULL, *folder = NULL;
+    struct stat about;
+    GfStatus status = GF_OK;
+    const char *mark = strstr(entry, "/./"), *below = mark ? mark + 3 : "";
+    if (strcmp(entry, "-") == 0 && strcmp(state->options->files_from, "-") == 0)
+        return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
+    if (gf_path_climbs(below))
+        return gf_fail(GF_EUSAGE, "--files-from: %s leaves the folder before /./",
+                       gf_escape(entry, shown, sizeof shown));
+    if (asprintf(&path, "%.*s%s", mark ? (int)(mark + 1 - entry) : (int)strlen(entry), entry,
+                 below) < 0) {
+        path = NULL;
+        GF_GO(out_of_memory());
+    }
+    bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    size_t length = is_folder ? strlen(below) : (size_t)(gf_path_base(below) - below);
+    while (length > 0 && below[length - 1] == '/')
+        length--;
+    folder = strndup(below, length);
+    GF_GO(folder ? GF_OK : out_of_memory());
+    GF_GO(add_operand(state, path, folder));
+done:
+    free(path);
+    free(folder);
+    return status;
 }
 
 GfStatus gf_inputs_find(const GfOptions *options, const char *skipped, GfInputFiles *inputs)
 {
-    Walk state = {.inputs = inputs, .recursive = options->recursive};
+    Walk state = {.options = options, .inputs = inputs, .recursive = options->recursive};
     *inputs = (GfInputFiles){0};
     state.has_skipped =
         skipped && stat(skipped, &state.skipped) == 0 && S_ISDIR(state.skipped.st_mode);
     for (size_t i = 0; i < options->operand_count; i++)
-        GF_TRY(add_operand(&state, options->operands[i]));
-    return GF_OK;
+        GF_TRY(add_operand(&state, options->operands[i], ""));
+    inputs->any_list = options->files_from != NULL;
+    return options->files_from ? gf_list_read(options->files_from, add_listed, &state) : GF_OK;
+}
+
+const char *gf_input_relative(const GfInputFile *input)
+{
+    size_t folder = strlen(input->folder), all = strlen(input->path);
+    /* Of a folder that cannot be read, `folder` is all of it. */
+    size_t name = input->trouble ? 0 : strlen(gf_path_base(input->path));
+    size_t tail = folder + name + (folder && name ? 1 : 0);
+    return input->path + (tail && tail <= all ? all - tail : 0);
 }
 
 void gf_inputs_free(GfInputFiles *inputs)

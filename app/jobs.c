@@ -37,11 +37,17 @@ static bool ends_in_slash(const char *path)
     return path[strlen(path) - 1] == '/';
 }
 
+/* One input, and the call leaves no doubt about that. */
+static bool is_one(const GfInputFiles *inputs)
+{
+    return inputs->count == 1 && !inputs->any_directory && !inputs->any_list;
+}
+
 /* -o as the one file of a bank: an .npy holds several pictures. */
 static bool is_stack(const GfOptions *options, size_t filters, const GfInputFiles *inputs)
 {
     const char *output = options->output;
-    if (!output || options->montage || filters < 2 || inputs->count != 1 || inputs->any_directory)
+    if (!output || options->montage || filters < 2 || !is_one(inputs))
         return false;
     if (ends_in_slash(output) || is_directory(output))
         return false;
@@ -55,7 +61,7 @@ static GfStatus choose_montage_target(const GfOptions *options, const GfJobs *jo
     const char *output = options->output;
     char shown[SHOWN];
     struct stat about;
-    bool one = jobs->inputs.count == 1 && !jobs->inputs.any_directory;
+    bool one = is_one(&jobs->inputs);
     *target = strcmp(options->montage, "-") == 0 ? STDOUT : output ? FOLDER : AS_NAMED;
     if (*target == STDOUT && (!one || output))
         return gf_fail(GF_EUSAGE, "--montage -: standard output takes the sheet of one picture%s",
@@ -75,7 +81,7 @@ static GfStatus choose_target(const GfOptions *options, size_t filters, const Gf
     const GfInputFiles *inputs = &jobs->inputs;
     const char *output = options->output;
     char shown[SHOWN];
-    bool one = inputs->count == 1 && !inputs->any_directory && (filters == 1 || jobs->stacked);
+    bool one = is_one(inputs) && (filters == 1 || jobs->stacked);
     bool from_stdin = inputs->count == 1 && strcmp(inputs->files[0].path, "-") == 0;
     if (options->montage)
         return choose_montage_target(options, jobs, target);
@@ -246,17 +252,21 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
     return gf_jobs_check_paths(options, jobs);
 }
 
+void gf_job_free(GfJob *job)
+{
+    for (size_t j = 0; job->paths && j < job->outputs; j++)
+        free(job->paths[j]);
+    for (size_t j = 0; job->bases && j < job->filters; j++)
+        free(job->bases[j]);
+    free(job->paths);
+    free(job->bases);
+    *job = (GfJob){0};
+}
+
 void gf_jobs_free(GfJobs *jobs)
 {
-    for (size_t i = 0; i < jobs->count; i++) {
-        GfJob *job = &jobs->jobs[i];
-        for (size_t j = 0; job->paths && j < job->outputs; j++)
-            free(job->paths[j]);
-        for (size_t j = 0; job->bases && j < job->filters; j++)
-            free(job->bases[j]);
-        free(job->paths);
-        free(job->bases);
-    }
+    for (size_t i = 0; i < jobs->count; i++)
+        gf_job_free(&jobs->jobs[i]);
     free(jobs->jobs);
     gf_inputs_free(&jobs->inputs);
     *jobs = (GfJobs){0};

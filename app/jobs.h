@@ -17,7 +17,7 @@ typedef struct GfJob {
 
 typedef struct GfJobs {
     GfInputFiles inputs;
-    GfJob *jobs; /* owned, in the order of the inputs */
+    GfJob *jobs; /* owned, in the order of the inputs; of a shard only its own */
     size_t count;
     bool stacked; /* a bank goes into one file: its pictures are the filters */
     bool montage; /* a bank goes onto one sheet */
@@ -27,5 +27,7 @@ typedef struct GfJobs {
  * have one name, an output is an input (unless --in-place), a name gives no format, or -o does not
  * fit the number of outputs. Free `jobs` in every case. */
 GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jobs);
+
+void gf_job_free(GfJob *job);
 
 void gf_jobs_free(GfJobs *jobs);

@@ -4,16 +4,17 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/batch.h"
 #include "app/compare_devices.h"
 #include "app/compare_files.h"
 #include "app/completion.h"
+#include "app/descriptors.h"
 #include "app/kernel_sheet.h"
 #include "app/listing.h"
 #include "app/message.h"
+#include "app/shard.h"
 #include "app/stop.h"
 #include "app/tensor_listing.h"
 #include "app/tensor_sheet.h"
@@ -29,17 +30,6 @@ static void occupy_standard_streams(void)
                 _exit(2);
 }
 
-/* Every output of a picture is open until all are complete, and a layer's maps may be many. */
-static void allow_open_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    /* Without it a picture with too many outputs fails, and says why. */
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* 2, after the message. */
 static int usage_error(void)
 {
@@ -47,23 +37,45 @@ static int usage_error(void)
     return 2;
 }
 
+/* What a run needs; all of it is checked for every input before the shard takes its own, so that
+ * all shards refuse alike. */
+typedef struct Needs {
+    GfBank bank;
+    GfJobs jobs;
+    GfFailures failures;
+    GfDevices *devices;
+} Needs;
+
+static GfStatus prepare(const GfOptions *options, Needs *needs)
+{
+    GfShard shard;
+    GF_TRY(gf_shard_find(options->shard, &shard));
+    GF_TRY(gf_bank_create(options, &needs->bank));
+    GF_TRY(gf_jobs_create(options, &needs->bank, &needs->jobs));
+    if (needs->jobs.inputs.count == 0)
+        gf_say_note(options->files_from, "nothing is listed here");
+    GF_TRY(gf_shard_take(&shard, &needs->jobs));
+    GF_TRY(gf_failures_create(options, &shard, needs->jobs.count, &needs->failures));
+    return gf_devices_create(options, &needs->devices);
+}
+
 static int filter(const GfOptions *options)
 {
-    GfBank bank = {0};
-    GfJobs jobs = {0};
-    GfDevices *devices = NULL;
+    Needs needs = {0};
     int result;
-    if (gf_bank_create(options, &bank) != GF_OK || gf_jobs_create(options, &bank, &jobs) != GF_OK ||
-        gf_devices_create(options, &devices) != GF_OK) {
+    if (prepare(options, &needs) != GF_OK) {
         result = usage_error();
     } else {
-        gf_stop_install(jobs.inputs.any_pipe);
-        result = options->compare ? gf_compare_devices(options, &bank, devices, &jobs)
-                                  : gf_batch_run(options, &bank, devices, &jobs);
+        gf_stop_install(needs.jobs.inputs.any_pipe);
+        result =
+            options->compare
+                ? gf_compare_devices(options, &needs.bank, needs.devices, &needs.jobs)
+                : gf_batch_run(options, &needs.bank, needs.devices, &needs.jobs, &needs.failures);
     }
-    gf_devices_close(devices);
-    gf_jobs_free(&jobs);
-    gf_bank_free(&bank);
+    gf_devices_close(needs.devices);
+    gf_failures_free(&needs.failures);
+    gf_jobs_free(&needs.jobs);
+    gf_bank_free(&needs.bank);
     return result;
 }
 
@@ -105,7 +117,7 @@ int main(int count, char **arguments)
 {
     GfOptions options;
     occupy_standard_streams();
-    allow_open_files();
+    gf_descriptors_raise();
     int result;
     if (gf_options_parse(count, arguments, &options) != GF_OK) {
         result = usage_error();

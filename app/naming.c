@@ -143,6 +143,17 @@ GfStatus gf_path_normal(const char *path, char **normal)
     return GF_OK;
 }
 
+bool gf_path_climbs(const char *path)
+{
+    for (const char *part = path; *part; part += strspn(part, "/")) {
+        size_t length = strcspn(part, "/");
+        if (length == 2 && strncmp(part, "..", 2) == 0)
+            return true;
+        part += length;
+    }
+    return false;
+}
+
 const char *gf_path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -40,6 +40,9 @@ GfStatus gf_path_join(const char *directory, const char *name, char **path);
  * become equal. Links are not looked at. The caller frees *normal. */
 GfStatus gf_path_normal(const char *path, char **normal);
 
+/* Whether one of its parts is "..". */
+bool gf_path_climbs(const char *path);
+
 /* The last part of a path, as a pointer into it. */
 const char *gf_path_base(const char *path);
 

@@ -187,6 +187,21 @@ static GfStatus set_tensor(GfOptions *options, const char *value)
     return set_text(&options->tensor, "tensor", value);
 }
 
+static GfStatus set_files_from(GfOptions *options, const char *value)
+{
+    return set_text(&options->files_from, "files-from", value);
+}
+
+static GfStatus set_failures(GfOptions *options, const char *value)
+{
+    return set_text(&options->failures, "failures", value);
+}
+
+static GfStatus set_shard(GfOptions *options, const char *value)
+{
+    return set_text(&options->shard, "shard", value);
+}
+
 static GfStatus set_quality(GfOptions *options, const char *value)
 {
     size_t quality;
@@ -354,6 +369,15 @@ const GfOption gf_option_table[] = {
 
     {"recursive", 'r', NULL, "go down into the folders of a directory", GF_SECTION_INPUT, FILTER,
      FLAG(recursive)},
+    {"files-from", 'T', "FILE",
+     "inputs, one a line or separated by zero bytes; - is standard\n"
+     "input; dir/./sub/a.png keeps sub/ in the outputs' tree",
+     GF_SECTION_INPUT, FILTER, SET(set_files_from)},
+    {"shard", 0, "K/N",
+     "only the K-th of N parts of the inputs; auto takes both from\n"
+     "Slurm, Open MPI, PMI or a Kubernetes indexed job, auto/N the\n"
+     "first",
+     GF_SECTION_INPUT, FILTER, SET(set_shard)},
     {"tolerant", 0, NULL, "accept what could be decoded of a damaged picture", GF_SECTION_INPUT,
      EITHER, FLAG(read.tolerant)},
     {"no-auto-orient", 0, NULL, "leave the EXIF orientation as it is", GF_SECTION_INPUT, EITHER,
@@ -387,6 +411,10 @@ const GfOption gf_option_table[] = {
 
     {"stats", 0, NULL, "time and throughput of each picture", GF_SECTION_REPORT, FILTER,
      FLAG(stats)},
+    {"failures", 0, "FILE",
+     "list inputs that failed or were not done, for --files-from;\n"
+     "{shard} stands for the number of the --shard",
+     GF_SECTION_REPORT, FILTER, SET(set_failures)},
     {"json", 0, NULL, "one line of JSON a picture on standard output", GF_SECTION_REPORT, REPORTING,
      FLAG(json)},
     {"quiet", 'q', NULL, "errors only", GF_SECTION_REPORT, EITHER, FLAG(quiet)},

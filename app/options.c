@@ -193,6 +193,8 @@ static GfStatus check_together(const GfOptions *options)
         return conflict("--json", "-o -");
     if (options->compare && to_stdout)
         return conflict("--compare", "-o -");
+    if (options->compare && options->failures)
+        return conflict("--compare", "--failures");
     if (options->compare && options->stats)
         return conflict("--compare", "--stats");
     if (options->compare && options->in_place)
@@ -235,13 +237,14 @@ static GfStatus check_operands(const GfOptions *options)
     }
     if (options->command != GF_COMMAND_FILTER)
         return GF_OK;
-    if (!options->operand_count && !options->kernel_count)
+    if (!options->operand_count && !options->kernel_count && !options->files_from)
         return gf_fail(GF_EUSAGE, "no picture and no filter; %s", example);
-    if (!options->operand_count)
+    if (!options->operand_count && !options->files_from)
         return gf_fail(GF_EUSAGE, "no picture; %s", example);
     if (options->kernel_count)
         return GF_OK;
-    const char *first = options->operands[0], *command = nearest_command(first);
+    const char *first = options->operand_count ? options->operands[0] : options->files_from;
+    const char *command = options->operand_count ? nearest_command(first) : NULL;
     gf_escape(first, shown, sizeof shown);
     if (command && access(first, F_OK) != 0)
         return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"%s\"?", shown, command);

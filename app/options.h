@@ -64,6 +64,9 @@ typedef struct GfOptions {
     size_t montage_columns; /* 0: chosen */
     const GfCodec *format;  /* NULL: by the output's name */
     bool recursive, overwrite, skip_existing, in_place;
+    const char *files_from; /* list of inputs, "-": standard input; NULL: none */
+    const char *failures;   /* where what was not done is listed; NULL: nowhere */
+    const char *shard;      /* K/N, auto, auto/N; NULL: everything */
     bool depth_given;
     GfSample depth;
     GfWriteOptions write;

@@ -41,8 +41,11 @@ static GfStatus make_folders(const char *path)
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         struct stat about;
-        if (stat(copy, &about) != 0 && mkdir(copy, 0777) != 0 && errno != EEXIST)
-            status = gf_fail(GF_EWRITE, "its folder cannot be made: %s", strerror(errno));
+        if (stat(copy, &about) != 0 && mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            bool full = errno == ENOSPC || errno == EDQUOT;
+            status = gf_fail(full ? GF_EFULL : GF_EWRITE, "its folder cannot be made: %s",
+                             strerror(errno));
+        }
         *slash = '/';
     }
     free(copy);
@@ -98,6 +101,8 @@ static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOut
         GF_TRY(make_folders(path));
     GfStatus status =
         gf_output_open(path, options->overwrite || options->in_place, &outlet->output);
+    if (status == GF_EEXIST && options->skip_existing && exists(path))
+        return GF_OK; /* another run has just written it */
     if (status == GF_EEXIST)
         return gf_fail(status, "%s (--overwrite replaces, --skip-existing passes over)",
                        gf_message());
@@ -189,6 +194,7 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
     GfStatus status;
     *outlets = (GfOutlets){.job = job, .filters = filters, .in = reader->format.sample};
     outlets->sample = file_sample(options, job, reader);
+    outlets->skip_existing = options->skip_existing;
     outlets->stacked = !options->montage && job->filters == 1 && filters > 1;
     if (outlets->stacked) {
         GF_GO(check_stack(formats, filters));
@@ -316,15 +322,23 @@ GfStatus gf_outlets_finish(GfOutlets *outlets)
     return GF_OK;
 }
 
-GfStatus gf_outlets_commit(GfOutlets *outlets)
+GfStatus gf_outlets_commit(GfOutlets *outlets, size_t *written)
 {
     GfStatus status = GF_OK;
+    *written = 0;
     for (size_t i = 0; status == GF_OK && i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         gf_writer_close(outlet->writer);
         outlet->writer = NULL;
-        if (outlet->output)
-            status = gf_fail_output(gf_output_commit(&outlet->output), outlet->path);
+        if (!outlet->output)
+            continue;
+        status = gf_output_commit(&outlet->output);
+        if (status == GF_OK)
+            (*written)++;
+        /* Under --skip-existing one that another run was first to write is as good. */
+        if (status == GF_EEXIST && outlets->skip_existing)
+            status = GF_OK;
+        status = gf_fail_output(status, outlet->path);
     }
     gf_outlets_discard(outlets);
     return status;

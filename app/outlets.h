@@ -18,6 +18,7 @@ typedef struct GfOutlet {
 typedef struct GfOutlets {
     const GfJob *job; /* borrowed */
     bool stacked;     /* all filters go into the one outlet, each picture of the input to each */
+    bool skip_existing;
     size_t filters;
     GfOutlet *items; /* in the order of the filters; owned */
     size_t count;
@@ -51,8 +52,9 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
 /* Completes the bytes of all files; nothing has its name yet. */
 GfStatus gf_outlets_finish(GfOutlets *outlets);
 
-/* Gives all files their names and frees everything. On failure those not named yet are dropped. */
-GfStatus gf_outlets_commit(GfOutlets *outlets);
+/* Gives all files their names, counts them and frees everything. On failure those not named yet are
+ * dropped. Under --skip-existing a file that has come up meanwhile is none. */
+GfStatus gf_outlets_commit(GfOutlets *outlets, size_t *written);
 
 /* Drops what is not committed and frees everything. Empty outlets are allowed. */
 void gf_outlets_discard(GfOutlets *outlets);

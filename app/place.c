@@ -30,7 +30,10 @@ static bool stat_folder(char *path, size_t begin, struct stat *about)
 GfStatus gf_place_find(const char *path, GfPlace *place)
 {
     struct stat about = {0};
-    char *real = realpath(path, NULL), *normal = NULL;
+    /* Following a path to its end is slow, on network file systems most of all, and only a link leads
+     * elsewhere than into its folder. */
+    bool link = lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
+    char *real = link ? realpath(path, NULL) : NULL, *normal = NULL;
     GfStatus status = GF_OK;
     *place = (GfPlace){0};
     char *text = real ? real : strdup(path);

@@ -1,4 +1,5 @@
-/* Whoever makes progress draws the bar, a few times a second: no thread and no timer of its own. */
+/* Whoever makes progress draws the bar, a few times a second: no thread and no timer of its own. In
+ * a run that is resumed pictures without work fly past first, which would promise too much. */
 #include "app/progress.h"
 
 #include <math.h>
@@ -11,53 +12,84 @@
 #include "common/clock.h"
 
 enum { WIDTH = 30 };
-static const double first_after = 0.5, every = 0.1; /* seconds */
-static const double rounding = 1e-6;                /* what the parts of a picture may miss 1 by */
+static const double first_after = 0.5, every = 0.1, line_every = 60.0; /* seconds */
+static const double rounding = 1e-6; /* what the parts of a picture may miss 1 by */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool active;
-static double total, done, begun, next;
+static bool active, terminal;
+static double total, done, passed, begun, next;
 
 void gf_progress_begin(size_t pictures, bool wanted)
 {
-    active = wanted && isatty(STDERR_FILENO);
+    active = wanted;
+    terminal = isatty(STDERR_FILENO);
     total = (double)pictures;
-    done = 0.0;
+    done = passed = 0.0;
     begun = gf_now();
-    next = begun + first_after;
+    next = begun + (terminal ? first_after : line_every);
 }
 
-static void draw(double now)
+/* "12 of 340 pictures, 8.3/s, 39 s left" */
+static void describe(double now, char *text, size_t size)
 {
-    char line[128], bar[WIDTH + 1];
+    double rate = (done - passed) / fmax(now - begun, every);
+    double left = rate > 0 ? (total - done) / rate : 0.0;
+    bool minutes = left >= 120, hours = left >= 7200;
+    snprintf(text, size, "%.0f of %.0f pictures, %.*f/s, %.*f %s left", floor(done + rounding),
+             total, rate < 10 ? 1 : 0, rate, hours ? 1 : 0,
+             left / (hours     ? 3600
+                     : minutes ? 60
+                               : 1),
+             hours     ? "h"
+             : minutes ? "min"
+                       : "s");
+}
+
+static void draw(const char *text)
+{
+    char line[160], bar[WIDTH + 1];
     double part = total > 0 && done < total ? done / total : 1.0;
     size_t filled = part > 0 ? (size_t)(part * WIDTH) : 0;
     memset(bar, '.', WIDTH);
     memset(bar, '#', filled);
     bar[WIDTH] = '\0';
-    double left = part > 0 ? (now - begun) / part * (1.0 - part) : 0.0;
-    snprintf(line, sizeof line, "[%s] %3.0f %%  %.0f of %.0f pictures, %.0f s left", bar,
-             100.0 * part, floor(done + rounding), total, left);
+    snprintf(line, sizeof line, "[%s] %3.0f %%  %s", bar, 100.0 * part, text);
     gf_status_line(line);
 }
 
-void gf_progress_add(double part)
+static void advance(double part, bool without_work)
 {
+    char text[96];
     if (!active)
         return;
     pthread_mutex_lock(&mutex);
     done += part;
+    passed += without_work ? part : 0.0;
     double now = gf_now();
     if (now >= next) {
-        next = now + every;
-        draw(now);
+        next = now + (terminal ? every : line_every);
+        describe(now, text, sizeof text);
+        if (terminal)
+            draw(text);
+        else
+            gf_say_note(NULL, "%s", text);
     }
     pthread_mutex_unlock(&mutex);
 }
 
+void gf_progress_add(double part)
+{
+    advance(part, false);
+}
+
+void gf_progress_pass(void)
+{
+    advance(1.0, true);
+}
+
 void gf_progress_end(void)
 {
-    if (active)
+    if (active && terminal)
         gf_status_line("");
     active = false;
 }

@@ -20,6 +20,7 @@ typedef struct Run {
     GfReader *reader;
     bool touched; /* rows have been read from the reader */
     GfOutlets outlets;
+    size_t written;    /* files */
     size_t picture;    /* of a file of several */
     double shown_part; /* of this job, that the progress bar knows of */
 } Run;
@@ -81,7 +82,7 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
     if (reader->note[0])
         gf_say_note(run->job->input->path, "%s", reader->note);
     GF_TRY(gf_outlets_finish(&run->outlets));
-    return gf_outlets_commit(&run->outlets);
+    return gf_outlets_commit(&run->outlets, &run->written);
 }
 
 static GfStatus open_reader(Run *run)
@@ -155,13 +156,16 @@ GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfReco
         record->outcome = GF_OUTCOME_SKIPPED;
     } else {
         status = run_attempts(&run);
-        record->outcome = status == GF_OK        ? GF_OUTCOME_WRITTEN
+        record->outcome = status == GF_OK ? run.written ? GF_OUTCOME_WRITTEN : GF_OUTCOME_SKIPPED
                           : status == GF_STOPPED ? GF_OUTCOME_STOPPED
                                                  : GF_OUTCOME_FAILED;
         gf_error_save(&record->error, status);
     }
     gf_reader_close(run.reader);
-    gf_progress_add(1.0 - run.shown_part);
+    if (record->outcome == GF_OUTCOME_SKIPPED && run.shown_part == 0.0)
+        gf_progress_pass();
+    else
+        gf_progress_add(1.0 - run.shown_part);
     record->total = gf_now() - start;
     return status;
 }

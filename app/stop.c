@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "images/output.h"
+#include "images/temporary.h"
 
 static atomic_int stop_signal;
 static atomic_bool end_at_once;
 
 static void end_process(int number)
 {
-    gf_output_remove_temporaries();
+    gf_temporaries_remove();
     _exit(128 + number);
 }
 

@@ -1,8 +1,8 @@
 /* An output is written to a file that nobody sees and then named, so that a reader of the directory
  * finds the old file or the new one and never half of it. The unseen file is one without a name
  * (O_TMPFILE), which vanishes with the process even on SIGKILL; where the file system or a missing
- * /proc forbids that, it has a random name that is removed on failure and, through a table that a
- * signal handler may walk, on the way out. All names are relative to an open descriptor of the
+ * /proc forbids that, it has a random name (temporary.h) that is removed on failure, on the way out,
+ * or by a later run. All names are relative to an open descriptor of the
  * directory: moving or replacing the directory meanwhile cannot lead the output elsewhere.
  *
  * What cannot be renamed (standard output, a pipe, a device) is spooled in the temporary directory
@@ -12,42 +12,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "images/temporary.h"
 
-enum { BUFFER_SIZE = 256 * 1024, COPY_SIZE = 1024 * 1024, SLOTS = 1024, ATTEMPTS = 100 };
-
-/* ".gpufilter-" and 16 hexadecimal digits: short, whatever the output's name is, since a name as
- * long as the file system allows leaves no room for an addition. */
-enum { TEMPORARY_SIZE = 32 };
-
-typedef struct Temporary {
-    atomic_int state; /* FREE, TAKEN (being filled in), ARMED (to be removed by the handler) */
-    int directory;
-    char name[TEMPORARY_SIZE];
-} Temporary;
-
-enum { FREE, TAKEN, ARMED };
-
-static Temporary temporaries[SLOTS];
+enum { BUFFER_SIZE = 256 * 1024, COPY_SIZE = 1024 * 1024, ATTEMPTS = 100 };
 
 struct GfOutput {
     int fd;        /* the unseen file */
     int directory; /* of the final name; -1 when copied */
     int target;    /* where the bytes are copied to at commit; -1 when renamed */
     bool replace;
-    char *name;                     /* final name within the directory, owned */
-    char temporary[TEMPORARY_SIZE]; /* its name, "" while it has none */
-    Temporary *slot;                /* of that name; NULL when the table was full */
-    uint64_t place;                 /* where the buffer goes */
-    uint64_t size;                  /* farthest end of any write */
+    char *name;            /* final name within the directory, owned */
+    GfTemporary temporary; /* its name */
+    uint64_t place;        /* where the buffer goes */
+    uint64_t size;         /* farthest end of any write */
     size_t buffered;
     unsigned char buffer[BUFFER_SIZE];
 };
@@ -56,44 +40,6 @@ static GfStatus fail_errno(const char *what)
 {
     bool full = errno == ENOSPC || errno == EDQUOT;
     return gf_fail(full ? GF_EFULL : GF_EWRITE, "%s: %s", what, strerror(errno));
-}
-
-/* Draws a new temporary name and arms its slot before the name exists: removing a random name that
- * was never created harms nobody. With a full table the name is only unknown to the handler. */
-static GfStatus draw_temporary(GfOutput *output)
-{
-    uint64_t random;
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-        return fail_errno("no random numbers");
-    snprintf(output->temporary, sizeof output->temporary, ".gpufilter-%016llx",
-             (unsigned long long)random);
-    for (size_t i = 0; i < SLOTS && !output->slot; i++) {
-        int expected = FREE;
-        if (atomic_compare_exchange_strong(&temporaries[i].state, &expected, TAKEN))
-            output->slot = &temporaries[i];
-    }
-    if (output->slot) {
-        output->slot->directory = output->directory;
-        memcpy(output->slot->name, output->temporary, sizeof output->temporary);
-        atomic_store(&output->slot->state, ARMED);
-    }
-    return GF_OK;
-}
-
-/* The temporary name is gone, or has become the final one. */
-static void forget_temporary(GfOutput *output)
-{
-    output->temporary[0] = '\0';
-    if (output->slot)
-        atomic_store(&output->slot->state, FREE);
-    output->slot = NULL;
-}
-
-void gf_output_remove_temporaries(void)
-{
-    for (size_t i = 0; i < SLOTS; i++)
-        if (atomic_load(&temporaries[i].state) == ARMED)
-            unlinkat(temporaries[i].directory, temporaries[i].name, 0);
 }
 
 /* A file without a name that can be given one later: that needs the file's entry in /proc. */
@@ -114,16 +60,19 @@ static GfStatus open_temporary(GfOutput *output, mode_t mode)
 {
     output->fd = open_unnamed(output->directory, mode);
     for (int i = 0; output->fd < 0 && i < ATTEMPTS; i++) {
-        GF_TRY(draw_temporary(output));
-        output->fd = openat(output->directory, output->temporary,
+        GF_TRY(gf_temporary_draw(output->directory, &output->temporary));
+        output->fd = openat(output->directory, output->temporary.name,
                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-        if (output->fd < 0) {
-            int reason = errno;
-            forget_temporary(output);
-            errno = reason;
-            if (reason != EEXIST)
-                break;
-        }
+        if (output->fd >= 0 && gf_temporary_hold(output->fd, true))
+            break;
+        int reason = output->fd < 0 ? errno : EEXIST;
+        if (output->fd >= 0)
+            close(output->fd);
+        output->fd = -1;
+        gf_temporary_forget(&output->temporary);
+        errno = reason;
+        if (reason != EEXIST)
+            break;
     }
     return output->fd >= 0 ? GF_OK : fail_errno("cannot be created");
 }
@@ -307,11 +256,11 @@ static bool link_unnamed(const GfOutput *output, const char *name)
 static GfStatus name_unnamed(GfOutput *output)
 {
     for (int i = 0; i < ATTEMPTS; i++) {
-        GF_TRY(draw_temporary(output));
-        if (link_unnamed(output, output->temporary))
+        GF_TRY(gf_temporary_draw(output->directory, &output->temporary));
+        if (gf_temporary_hold(output->fd, false) && link_unnamed(output, output->temporary.name))
             return GF_OK;
         int reason = errno;
-        forget_temporary(output);
+        gf_temporary_forget(&output->temporary);
         errno = reason;
         if (reason != EEXIST)
             break;
@@ -324,7 +273,7 @@ static GfStatus name_unnamed(GfOutput *output)
 static bool rename_exclusive(GfOutput *output)
 {
     int directory = output->directory;
-    const char *from = output->temporary, *to = output->name;
+    const char *from = output->temporary.name, *to = output->name;
     if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
         return true;
     if (errno == EEXIST)
@@ -344,7 +293,7 @@ static bool rename_exclusive(GfOutput *output)
 static GfStatus take_name(GfOutput *output)
 {
     bool done = false;
-    bool unnamed = !output->temporary[0];
+    bool unnamed = !output->temporary.name[0];
     if (unnamed)
         done = link_unnamed(output, output->name);
     else if (!output->replace)
@@ -352,12 +301,12 @@ static GfStatus take_name(GfOutput *output)
     if (!done && output->replace) {
         if (unnamed && errno == EEXIST)
             GF_TRY(name_unnamed(output));
-        if (output->temporary[0])
-            done = renameat(output->directory, output->temporary, output->directory,
+        if (output->temporary.name[0])
+            done = renameat(output->directory, output->temporary.name, output->directory,
                             output->name) == 0;
     }
     if (done) {
-        forget_temporary(output);
+        gf_temporary_forget(&output->temporary);
         return GF_OK;
     }
     return errno == EEXIST ? gf_fail(GF_EEXIST, "exists already")
@@ -405,9 +354,9 @@ void gf_output_discard(GfOutput **output)
     *output = NULL;
     if (!dropped)
         return;
-    if (dropped->temporary[0])
-        unlinkat(dropped->directory, dropped->temporary, 0);
-    forget_temporary(dropped);
+    if (dropped->temporary.name[0])
+        unlinkat(dropped->directory, dropped->temporary.name, 0);
+    gf_temporary_forget(&dropped->temporary);
     if (dropped->fd >= 0)
         close(dropped->fd);
     if (dropped->target >= 0)

@@ -29,7 +29,3 @@ GfStatus gf_output_commit(GfOutput **output);
 
 /* Drops the output: nothing is left. NULL inside is allowed. */
 void gf_output_discard(GfOutput **output);
-
-/* Removes the named temporaries of all outputs under way. Async-signal-safe, for the second SIGINT;
- * the process must end right after it. */
-void gf_output_remove_temporaries(void);

@@ -68,6 +68,63 @@ whole() {
     [ ! -e out/c.box.png ]
 }
 
+# on_disk SIZE: a file system of that size at disk/ for the rest of the test, where that is allowed.
+on_disk() {
+    mkdir disk
+    mount -t tmpfs -o "size=$1" none disk 2>/dev/null || skip 'nothing can be mounted here'
+}
+
+teardown() {
+    ! mountpoint -q disk || umount -l disk
+}
+
+@test "a disk that fills up: nothing half-written; with more room the list finishes the work" {
+    many 30
+    on_disk 1M
+    gf in -k box -o disk/out --failures list -j 4
+    [ "$status" -eq 3 ]
+    whole disk/out
+    nothing_hidden disk
+    local done_before
+    done_before=$(find disk/out -type f | wc -l)
+    [ "$done_before" -lt 30 ]
+    mount -o remount,size=100M disk
+    gf -T list -k box -o disk/out
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^in/' list)" -eq $((30 - done_before)) ]
+    [ "$(find disk/out -type f | wc -l)" -eq 30 ]
+}
+
+@test "a file system that becomes read-only" {
+    many 5
+    on_disk 10M
+    mkdir disk/out
+    mount -o remount,ro disk
+    gf in -k box -o disk/out --failures list
+    [ "$status" -eq 1 ]
+    [[ ${stderr_lines[0]} == *': Read-only file system' ]]
+    [ "$(grep -c '^in/' list)" -eq 5 ]
+    mount -o remount,rw disk
+    gf -T list -k box -o disk/out
+    [ "$status" -eq 0 ]
+}
+
+@test "inputs and folders that vanish during the run" {
+    many 60
+    mkdir in/sub
+    cp in/1.png in/sub/z.png
+    "$GPUFILTER" in -r -k gaussian:sigma=2 -o out -j 2 --failures list 2>messages &
+    local process=$! status=0
+    wait_for out/0.gaussian.png
+    rm -rf in/9.png in/sub
+    wait "$process" || status=$?
+    [ "$status" -eq 1 ] || skip 'it was faster than the removal'
+    grep -qx 'gpufilter: in/9.png: cannot be opened: No such file or directory' messages
+    grep -qx 'in/./sub/z.png' list
+    [ "$(find out -type f | wc -l)" -eq 59 ]
+    whole out
+}
+
 @test "a folder that cannot be written" {
     scene gray8 a.png
     echo file >plain
@@ -89,6 +146,67 @@ whole() {
     wait "$process" || true
     whole out
     [ "$(find out -name '*.png' | wc -l)" -lt 60 ] || skip 'it was faster than the signal'
+}
+
+@test "killed at random moments and resumed: every output there, whole, written once" {
+    many 40
+    local process i
+    for ((i = 0; i < 12; i++)); do
+        "$GPUFILTER" in -k gaussian:sigma=2 -o out -j 2 --skip-existing --json -q >"log.$i" 2>&1 &
+        process=$!
+        sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+        kill -9 "$process" || true
+        wait "$process" || true
+        whole out
+    done
+    gf in -k gaussian:sigma=2 -o out --skip-existing --json
+    [ "$status" -eq 0 ]
+    printf '%s\n' "$output" >log.last
+    nothing_hidden out
+    [ "$(find out -name '*.png' | wc -l)" -eq 40 ]
+    # A line is printed after the output, so that a kill between them can lose one, never double it.
+    [ -z "$(grep -h '"status":"ok"' log.* | sed 's/,"outputs".*//' | sort | uniq -d)" ]
+    ! grep -q '"status":"failed"' log.* || false
+}
+
+@test "what a killed run left is removed by the next, what another machine left is not" {
+    [ -r /proc/sys/kernel/random/boot_id ] || skip 'the running system is not known'
+    scene gray8 a.png
+    mkdir out
+    local id
+    id=$(tr -d - </proc/sys/kernel/random/boot_id | head -c 12)
+    echo half >"out/.gpufilter-$id-0123456789abcdef"
+    echo half >"out/.gpufilter-$id-1123456789abcdef"
+    echo half >out/.gpufilter-000000000000-0123456789abcdef
+    exec 8<"out/.gpufilter-$id-1123456789abcdef"
+    flock -n 8 # as its living owner does
+    gf a.png -k box -o out/ -v
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'1 unfinished files of runs that were killed are removed'* ]]
+    exec 8<&-
+    [ "$(find out -name '.*' -type f | wc -l)" -eq 2 ]
+    [ ! -e "out/.gpufilter-$id-0123456789abcdef" ]
+}
+
+@test "two runs over one directory at once: --skip-existing makes them share it" {
+    many 60
+    "$GPUFILTER" in -k gaussian:sigma=2 -o out -j 2 --skip-existing --json -q >log.1 2>&1 &
+    local process=$!
+    gf in -k gaussian:sigma=2 -o out -j 2 --skip-existing --json -q
+    [ "$status" -eq 0 ]
+    printf '%s\n' "$output" >log.2
+    wait "$process"
+    [ "$(cat log.* | grep -c '"status":"ok"')" -eq 60 ]
+    whole out
+    nothing_hidden out
+}
+
+@test "few descriptors: fewer pictures at once, none fails" {
+    many 20
+    run bash -c 'ulimit -n 32; "$GPUFILTER" in -k box -k sobel -o out -j 16 -v'
+    [ "$status" -eq 0 ]
+    [[ $output == *' pictures at once: the limit of open files is 32 (ulimit -n)'* ]]
+    [ "$(find out -name '*.png' | wc -l)" -eq 40 ]
 }
 
 @test "SIGINT and SIGTERM: outputs whole, nothing left, a summary, 130 and 143" {

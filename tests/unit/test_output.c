@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "images/output.h"
+#include "images/temporary.h"
 
 static bool refuse_unnamed;
 static char folder[PATH_MAX];
@@ -351,11 +352,36 @@ static void named_temporaries_can_be_removed_from_a_handler(void **state)
         outputs[i] = begin(in_folder(name), false);
     }
     assert_int_equal(entries(), refuse_unnamed ? 1 + MANY : 1);
-    gf_output_remove_temporaries();
+    gf_temporaries_remove();
     assert_int_equal(entries(), 1);
     for (int i = 0; i < MANY; i++)
         gf_output_discard(&outputs[i]);
     assert_holds(in_folder("old"), "old");
+}
+
+static void what_killed_processes_leave_is_swept(void **state)
+{
+    (void)state;
+    enum { KILLED = 3 };
+    put(in_folder(".gpufilter-000000000000-0123456789abcdef"), "another machine's");
+    put(in_folder(".gpufilter-mine"), "not ours");
+    for (int i = 0; i < KILLED; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            begin(in_folder("killed"), false);
+            raise(SIGKILL);
+        }
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    }
+    GfOutput *living = begin(in_folder("living"), false);
+    assert_int_equal(entries(), refuse_unnamed ? 2 + KILLED + 1 : 2);
+    assert_int_equal(gf_temporaries_sweep(folder), refuse_unnamed ? KILLED : 0);
+    assert_int_equal(gf_temporaries_sweep(folder), 0);
+    assert_int_equal(gf_temporaries_sweep(in_folder("missing")), 0);
+    assert_int_equal(entries(), refuse_unnamed ? 2 + 1 : 2);
+    assert_int_equal(gf_output_commit(&living), GF_OK);
+    assert_holds(in_folder("living"), "new");
+    assert_holds(in_folder(".gpufilter-mine"), "not ours");
 }
 
 static int make_folder(void **state)
@@ -396,6 +422,7 @@ int main(void)
         IN_FOLDER(standard_output_gets_all_or_nothing),
         IN_FOLDER(no_descriptor_is_lost),
         IN_FOLDER(named_temporaries_can_be_removed_from_a_handler),
+        IN_FOLDER(what_killed_processes_leave_is_swept),
     };
     int failed = cmocka_run_group_tests_name("unnamed files", tests, NULL, NULL);
     refuse_unnamed = true;

@@ -1,0 +1,136 @@
+/* A list for --files-from (list.h): before each input a comment with the reason, and in its path a
+ * "/./" where the tree of the outputs begins, so that a second run writes to the same places. */
+#include "app/failures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/list.h"
+#include "app/message.h"
+#include "common/memory.h"
+#include "common/text.h"
+
+enum { SHOWN = 512 };
+
+static const char heading[] = "gpufilter: inputs that were not done, for --files-from";
+static const char shard_word[] = "{shard}";
+
+/* The number of the shard with leading zeros, so that names sort. */
+static GfStatus name_list(const char *template, const GfShard *shard, char **path)
+{
+    const char *word = strstr(template, shard_word);
+    int digits = snprintf(NULL, 0, "%zu", shard->count);
+    if (!word)
+        *path = strdup(template);
+    else if (asprintf(path, "%.*s%0*zu%s", (int)(word - template), template, digits,
+                      shard->index + 1, word + strlen(shard_word)) < 0)
+        *path = NULL;
+    return *path ? GF_OK : gf_fail(GF_EMEMORY, "out of memory");
+}
+
+/* An existing file that is not empty has to be a list of ours. */
+static GfStatus check_place(const char *path)
+{
+    char shown[SHOWN], first[sizeof heading + 2] = "";
+    struct stat about;
+    gf_escape(path, shown, sizeof shown);
+    if (strcmp(path, "-") == 0 || gf_codec_for_path(path))
+        return gf_fail(GF_EUSAGE, "--failures %s: a list is no picture; name a file of its own",
+                       shown);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+        return GF_OK;
+    FILE *file = fopen(path, "re");
+    size_t got = file ? fread(first, 1, sizeof first - 1, file) : 0;
+    if (file)
+        fclose(file);
+    size_t length = strlen(gf_list_comment);
+    if (got == sizeof first - 1 && strncmp(first, gf_list_comment, length) == 0 &&
+        strncmp(first + length, heading, strlen(heading)) == 0)
+        return GF_OK;
+    return gf_fail(GF_EUSAGE, "--failures %s: exists, and is no list of failures", shown);
+}
+
+GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, size_t jobs,
+                            GfFailures *failures)
+{
+    char shown[SHOWN];
+    *failures = (GfFailures){0};
+    GF_TRY(gf_allocate_zero(jobs + 1, sizeof *failures->items, &failures->items));
+    if (!options->failures)
+        return GF_OK;
+    if (shard->engine && !strstr(options->failures, shard_word))
+        return gf_fail(GF_EUSAGE,
+                       "--failures %s: every shard needs a list of its own; put {shard} "
+                       "into the name",
+                       gf_escape(options->failures, shown, sizeof shown));
+    GF_TRY(name_list(options->failures, shard, &failures->path));
+    GF_TRY(check_place(failures->path));
+    GfStatus status = gf_output_open(failures->path, true, &failures->output);
+    return status == GF_OK ? GF_OK
+                           : gf_fail(GF_EUSAGE, "--failures %s: %s",
+                                     gf_escape(failures->path, shown, sizeof shown), gf_message());
+}
+
+void gf_failures_add(GfFailures *failures, const GfInputFile *input, bool failed,
+                     const char *reason)
+{
+    failures->items[failures->count++] = (GfFailure){input, strdup(reason), failed};
+}
+
+static GfStatus put(GfOutput *output, const char *text)
+{
+    return gf_output_write(output, text, strlen(text));
+}
+
+static GfStatus put_failure(const GfFailure *failure, char separator, GfOutput *output)
+{
+    const GfInputFile *input = failure->input;
+    const char *relative = gf_input_relative(input), *reason = failure->reason;
+    GF_TRY(put(output, gf_list_comment));
+    for (const char *c = reason ? reason : "failed"; *c; c++)
+        GF_TRY(gf_output_write(output, (unsigned char)*c < 0x20 ? "?" : c, 1));
+    GF_TRY(gf_output_write(output, &separator, 1));
+    if (strncmp(input->path, gf_list_comment, strlen(gf_list_comment)) == 0)
+        GF_TRY(put(output, "./"));
+    GF_TRY(gf_output_write(output, input->path, (size_t)(relative - input->path)));
+    if (*input->folder)
+        GF_TRY(put(output, "./"));
+    GF_TRY(put(output, relative));
+    return gf_output_write(output, &separator, 1);
+}
+
+static GfStatus put_list(const GfFailures *failures)
+{
+    char separator = '\n';
+    for (size_t i = 0; i < failures->count; i++)
+        if (strchr(failures->items[i].input->path, '\n'))
+            separator = '\0';
+    GF_TRY(put(failures->output, gf_list_comment));
+    GF_TRY(put(failures->output, heading));
+    GF_TRY(gf_output_write(failures->output, &separator, 1));
+    for (size_t i = 0; i < failures->count; i++)
+        GF_TRY(put_failure(&failures->items[i], separator, failures->output));
+    return GF_OK;
+}
+
+GfStatus gf_failures_write(GfFailures *failures)
+{
+    if (!failures->output)
+        return GF_OK;
+    GfStatus status = put_list(failures);
+    if (status == GF_OK)
+        status = gf_output_commit(&failures->output);
+    return gf_fail_output(status, failures->path);
+}
+
+void gf_failures_free(GfFailures *failures)
+{
+    for (size_t i = 0; i < failures->count; i++)
+        free(failures->items[i].reason);
+    free(failures->items);
+    free(failures->path);
+    gf_output_discard(&failures->output);
+    *failures = (GfFailures){0};
+}

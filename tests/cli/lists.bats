@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# Lists of inputs: --files-from reads them, --failures writes them.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+load common
+
+# tree: in/ with two good pictures and two bad ones, one each in a folder.
+tree() {
+    mkdir -p in/sub
+    scene gray8 in/a.png 8x8
+    cp in/a.png in/sub/c.png
+    echo bad >in/b.png
+    echo bad >in/sub/d.png
+}
+
+@test "--files-from: lines, zero bytes, standard input, with comments" {
+    scene gray8 a.png 8x8
+    cp a.png $'b\nc.png'
+    cp a.png '#d.png'
+    printf '# a comment\n\na.png\n#d.png\n' >lines
+    printf '# a comment\0a.png\0b\nc.png' >zeros
+    gf -T lines -k box -o out
+    [ "$status" -eq 0 ]
+    [ "$(find out -type f | wc -l)" -eq 2 ]
+    [ -s 'out/#d.box.png' ]
+    run -0 "$GPUFILTER" --files-from - -k box -o zeros.out <zeros
+    [ -s zeros.out/a.box.png ]
+    [ -s $'zeros.out/b\nc.box.png' ]
+}
+
+@test "--files-from: outputs beside the inputs, folders, other operands" {
+    tree
+    scene gray8 x.png 8x8
+    echo x.png >list
+    gf -T list -k box
+    [ "$status" -eq 0 ]
+    [ -s x.box.png ]
+    echo in/sub/ >list
+    gf x.png -T list -k box -o out
+    [ "$status" -eq 1 ]
+    [ -s out/x.box.png ]
+    [ -s out/c.box.png ]
+}
+
+@test "--files-from: the tree of the outputs begins at /./" {
+    tree
+    echo in/./sub/c.png >list
+    gf -T list -k box -o out
+    [ "$status" -eq 0 ]
+    [ -s out/sub/c.box.png ]
+    echo in/./sub >list
+    gf -T list -k box -o folder
+    [ -s folder/sub/c.box.png ]
+    echo in/./../x.png >list
+    gf -T list -k box -o out
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --files-from: in/./../x.png leaves the folder before /./' ]
+}
+
+@test "--files-from: what cannot be read, and what is empty" {
+    gf -T missing -k box
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --files-from missing: No such file or directory' ]
+    gf -T . -k box
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --files-from .: Is a directory' ]
+    : >list
+    gf -T list -k box
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: list: nothing is listed here' ]
+    run "$GPUFILTER" - -T - -k box <<<-
+    [ "$status" -eq 2 ]
+}
+
+@test "--failures: what failed and why, until nothing does" {
+    tree
+    gf in -r -k box -o out --failures list -j 1
+    [ "$status" -eq 1 ]
+    [ "$(<list)" = '# gpufilter: inputs that were not done, for --files-from
+# not a PNG, JPEG or .npy picture
+in/b.png
+# not a PNG, JPEG or .npy picture
+in/./sub/d.png' ]
+    cp in/a.png in/sub/d.png
+    gf -T list -k box -o out --failures list
+    [ "$status" -eq 1 ]
+    [ -s out/sub/d.box.png ]
+    [ "$(tail -n +2 list)" = '# not a PNG, JPEG or .npy picture
+in/b.png' ]
+    cp in/a.png in/b.png
+    gf -T list -k box -o out --failures list
+    [ "$status" -eq 0 ]
+    [ -s out/b.box.png ]
+    [ "$(wc -l <list)" -eq 1 ]
+    nothing_hidden
+}
+
+@test "--failures: names with newlines, and names like comments" {
+    mkdir in
+    echo bad >$'in/a\nb.png'
+    echo bad >'# c.png'
+    gf in '# c.png' -k box -o out --failures list
+    [ "$status" -eq 1 ]
+    [ "$(tr '\0\n' '\n?' <list | grep -v '^# ')" = $'in/a?b.png\n./# c.png' ]
+    scene gray8 $'in/a\nb.png' 8x8
+    scene gray8 '# c.png' 8x8
+    gf -T list -k box -o out
+    [ "$status" -eq 0 ]
+    [ -s 'out/# c.box.png' ]
+}
+
+@test "--failures: a folder that cannot be read" {
+    [ "$(id -u)" -ne 0 ] || skip 'root may read everywhere'
+    tree
+    chmod 0 in/sub
+    gf in -r -k box -o out --failures list
+    [ "$status" -eq 1 ]
+    grep -qx 'in/./sub' list
+    chmod 755 in/sub
+    gf -T list -r -k box -o out
+    [ -s out/sub/c.box.png ]
+}
+
+@test "--failures: what a full disk or a signal left undone" {
+    [ -c /dev/full ] || skip 'no /dev/full'
+    mkdir in out
+    scene gray8 in/a.png 300x300
+    cp in/a.png in/b.png
+    cp in/a.png in/c.png
+    ln -s /dev/full out/b.box.png
+    gf in -k box -o out -j 1 --failures list
+    [ "$status" -eq 3 ]
+    [ "$(tail -n +2 list)" = '# out/b.box.png: writing failed: No space left on device
+in/b.png
+# not started
+in/c.png' ]
+    rm out/b.box.png
+    gf -T list -k box -o out
+    [ "$status" -eq 0 ]
+    local i process
+    for ((i = 0; i < 300; i++)); do cp in/a.png "in/$i.png"; done
+    env --default-signal "$GPUFILTER" in -k gaussian:sigma=9 -o slow -j 1 --failures list 2>/dev/null &
+    process=$!
+    wait_for slow/0.gaussian.png
+    kill -s INT "$process"
+    wait "$process" || status=$?
+    [ "$status" -eq 130 ] || skip 'it was faster than the signal'
+    gf -T list -k gaussian:sigma=9 -o slow
+    [ "$status" -eq 0 ]
+    [ "$(find slow -type f | wc -l)" -eq 303 ]
+}
+
+@test "--failures: places that are refused before anything starts" {
+    scene gray8 a.png 8x8
+    echo 'my notes' >notes
+    gf a.png -k box --failures notes
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --failures notes: exists, and is no list of failures' ]
+    gf a.png -k box --failures other.png
+    [ "$status" -eq 2 ]
+    gf a.png -k box --failures missing/list
+    [ "$status" -eq 2 ]
+    gf a.png -k box --failures -
+    [ "$status" -eq 2 ]
+    [ ! -e a.box.png ]
+    [ "$(<notes)" = 'my notes' ]
+}
+
+@test "--failures: a list a shard" {
+    tree
+    local k
+    for k in 1 2; do
+        gf in -r -k box -o out --shard "$k/10" --failures 'list.{shard}'
+    done
+    grep -qx in/b.png list.02
+    [ "$(wc -l <list.01)" -eq 1 ]
+    PMI_RANK=0 PMI_SIZE=2 gf in -r -k box -o out2 --shard auto --failures list
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'every shard needs a list of its own; put {shard} into the name' ]]
+}
