@@ -400,6 +400,11 @@ const GfNamedFilter gf_catalog[] = {
      "a network at half resolution that was taught what noise looks like",
      {{"sigma", "standard deviation of the noise, in steps of 8 bits", GF_NUMBER, NULL, 0, 75, 25}},
      gf_learned_denoise},
+    {"natural",
+     "32 maps of what natural pictures are made of",
+     "a bank of 9 x 9 kernels on luma, learned from photographs without being told what for",
+     {{0}},
+     gf_learned_natural},
     {NULL, NULL, NULL, {{0}}, NULL},
 };
 

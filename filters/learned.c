@@ -34,10 +34,12 @@ done:
 
 EMBEDDED(deblur)
 EMBEDDED(denoise)
+EMBEDDED(natural)
 
 const GfLearned gf_learned[] = {
     ROW(deblur),
     ROW(denoise),
+    ROW(natural),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

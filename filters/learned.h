@@ -24,3 +24,4 @@ GfStatus gf_learned_open(const GfLearned *learned, GfNetworkFile **file);
 /* Stages for the catalogue: values in the order of the row's parameters, which are the file's. */
 GfStatus gf_learned_deblur(const GfValue *values, GfFilter *filter);
 GfStatus gf_learned_denoise(const GfValue *values, GfFilter *filter);
+GfStatus gf_learned_natural(const GfValue *values, GfFilter *filter);

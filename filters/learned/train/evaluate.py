@@ -25,6 +25,7 @@ import torch
 from PIL import Image
 from safetensors.numpy import load_file
 
+import natural as bank_training
 import networks
 import photographs
 
@@ -165,27 +166,39 @@ def deblur(options):
 
 
 def natural(options):
-    """How sparse the responses are: one kurtosis a filter, over all pictures (normally distributed: 0)."""
+    """How well a bank writes whitened pieces as sums of few copies of its shapes (what the learned one was trained
+    for), and how sparse its plain responses are (kurtosis; normally distributed: 0)."""
     from scipy import fft
     bank = load_file(options.filters / "natural.safetensors")["bank.weight"]
+    if options.picture:
+        sheet = numpy.full((4 * 60 + 4, 8 * 60 + 4), 255, numpy.uint8)
+        for i, taps in enumerate(bank[:, 0]):
+            y, x = 4 + 60 * (i // 8), 4 + 60 * (i % 8)
+            sheet[y:y + 56, x:x + 56] = numpy.asarray(
+                Image.fromarray(eight_bits(127.5 + 127.5 * taps / numpy.abs(taps).max())).resize((56, 56), Image.NEAREST))
+        Image.fromarray(sheet).save(options.picture)
+    pictures = [photographs.read(path, 1) for path in photographs.files(options.gray)]
     draw = numpy.random.default_rng(0)
+    white = [bank_training.whitened(picture) for picture in pictures]
+    pieces = torch.from_numpy(numpy.stack([bank_training.piece(white, draw) for _ in range(200)]))[:, None]
     noise = draw.normal(size=bank.shape)
-    noise -= noise.mean((2, 3), keepdims=True)
     order = sorted(range(81), key=lambda i: (i // 9) ** 2 + (i % 9) ** 2)[1:33]
     cosines = numpy.stack([fft.idctn(numpy.eye(81)[i].reshape(9, 9), norm="ortho") for i in order])[:, None]
-    print("| bank of 32 | kurtosis: least | median | largest | energy in the strongest 5 % |\n|---|---|---|---|---|")
+    print("| bank of 32 | cost of the sparse code | copies a pixel | variance left | kurtosis: median | energy in the strongest 5 % |\n"
+          "|---|---|---|---|---|---|")
     for name, taps in ("learned", bank), ("cosines (DCT), the 32 lowest", cosines), ("random", noise):
-        taps = torch.from_numpy(taps / numpy.sqrt(numpy.square(taps).sum((2, 3), keepdims=True))).float()
+        taps = bank_training.shaped(torch.from_numpy(taps).float())
+        with torch.no_grad():
+            cost, used, left = bank_training.fit(pieces, taps)
         responses = []
-        for path in photographs.files(options.gray):
-            picture = torch.from_numpy(photographs.read(path, 1).squeeze() / 255).float()[None, None]
-            out = torch.nn.functional.conv2d(picture, taps)[0].flatten(1)
+        for picture in pictures:
+            out = torch.nn.functional.conv2d(torch.from_numpy(picture[..., 0] / 255).float()[None, None], taps)[0].flatten(1)
             responses.append(out / out.std(1, keepdim=True))
         responses = torch.cat(responses, 1)
         kurtosis = (responses ** 4).mean(1) / (responses ** 2).mean(1) ** 2 - 3
         energy = (responses ** 2).sort(1, descending=True).values
         share = energy[:, :energy.shape[1] // 20].sum(1) / energy.sum(1)
-        row(name, f"{kurtosis.min():.1f}", f"{kurtosis.median():.1f}", f"{kurtosis.max():.1f}", f"{100 * share.mean():.0f} %")
+        row(name, f"{cost:.3f}", f"{used:.2f}", f"{100 * left:.0f} %", f"{kurtosis.median():.1f}", f"{100 * share.mean():.0f} %")
 
 
 def main():
@@ -198,6 +211,7 @@ def main():
     parser.add_argument("--levels", nargs="+", type=float)
     parser.add_argument("--noise", type=float, default=1, help="noise of the blurred pictures, in steps of 8 bits")
     parser.add_argument("--told", type=float, help="the sigma that the learned filter is told, instead of the true one")
+    parser.add_argument("--picture", help="where to draw the filters of natural, as PNG")
     parser.add_argument("--gpufilter", help="the program, to be measured too")
     parser.add_argument("--filter", help="what it is to call the filter")
     parser.add_argument("--threads", type=int, default=1)

@@ -19,7 +19,7 @@ import networks
 import photographs
 
 FILTERS, SIZE, PIECE, BATCH = 32, 9, 36, 12
-SPARSITY, STEPS, RATE = 1.5, 15, 0.02
+SPARSITY, STEPS, RATE = 4.0, 15, 0.02
 
 
 def whitened(picture, cut=0.35):
@@ -54,14 +54,31 @@ def codes(pieces, filters):
     return wanted
 
 
+def fit(pieces, filters):
+    """The cost of the code, the copies in use a pixel, and the share of the variance that is left."""
+    with torch.no_grad():
+        wanted = codes(pieces, filters)
+    left = (pieces - functional.conv_transpose2d(wanted, filters, padding=SIZE // 2)).square().mean()
+    return left / 2 + SPARSITY * wanted.abs().sum(1).mean(), (wanted != 0).float().mean().item() * FILTERS, left
+
+
+def piece(pictures, draw):
+    """A piece that is not flat, of contrast 1."""
+    while True:
+        picture = pictures[draw.integers(len(pictures))]
+        y, x = (draw.integers(0, n - PIECE + 1) for n in picture.shape)
+        found = picture[y:y + PIECE, x:x + PIECE]
+        if found.std() > 0.3:
+            return found / found.std()
+
+
 def peak(taps):
     """A filter's centre frequency in cycles a pixel, and its direction in degrees from 0 to 180."""
     spectrum = numpy.abs(numpy.fft.fftshift(numpy.fft.fft2(taps, (128, 128)))) ** 2
-    spectrum[:64] = 0                                           # one half plane: the other is the same
     spectrum *= spectrum > 0.5 * spectrum.max()
-    y, x = numpy.indices(spectrum.shape) - 64
-    x, y = ((spectrum * axis).sum() / spectrum.sum() / 128 for axis in (x, y))
-    return numpy.hypot(x, y), numpy.degrees(numpy.arctan2(y, x)) % 180
+    y, x = (numpy.indices(spectrum.shape) - 64) / 128
+    turned = (spectrum * numpy.exp(2j * numpy.arctan2(y, x))).sum()      # opposite directions are the same
+    return (spectrum * numpy.hypot(x, y)).sum() / spectrum.sum(), numpy.degrees(numpy.angle(turned)) / 2 % 180
 
 
 def in_order(filters):
@@ -89,25 +106,15 @@ def train(options):
         while done < 1:
             done = min((time.monotonic() - start) / (60 * options.minutes), 1)
             adam.param_groups[0]["lr"] = RATE * (1 - done) ** 0.5
-            pieces = []
-            while len(pieces) < BATCH:
-                picture = pictures[draw.integers(len(pictures))]
-                y, x = (draw.integers(0, n - PIECE + 1) for n in picture.shape)
-                piece = picture[y:y + PIECE, x:x + PIECE]
-                if piece.std() > 0.3:
-                    pieces.append(piece / piece.std())
-            pieces = torch.from_numpy(numpy.stack(pieces))[:, None]
-            with torch.no_grad():
-                wanted = codes(pieces, filters)
-            left = (pieces - functional.conv_transpose2d(wanted, filters, padding=SIZE // 2)).square().mean()
+            pieces = torch.from_numpy(numpy.stack([piece(pictures, draw) for _ in range(BATCH)]))[:, None]
+            cost, used, left = fit(pieces, filters)
             adam.zero_grad()
             left.backward()
             adam.step()
             with torch.no_grad():
                 filters.copy_(shaped(filters))
             iteration += 1
-            used = (wanted != 0).float().mean().item() * FILTERS
-            sums.append((left.item() / 2 + SPARSITY * wanted.abs().sum(1).mean().item(), used, left.item()))
+            sums.append((cost.item(), used, left.item()))
             if int(done * options.reports) > reported:
                 reported = int(done * options.reports)
                 loss, used, left = numpy.mean(sums, 0)

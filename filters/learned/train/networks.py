@@ -141,7 +141,7 @@ def export(folder, name, tensors):
     head = {"gpufilter": 1, "name": name, "weights": weights.name} | FILES[name]
     parts = [HalfNet(prefix).description() for prefix in head.pop("networks")]
     if name == "natural":
-        parts = [{"input": {"channels": 1, "range": [0, 1]},
+        parts = [{"input": {"channels": 1, "range": [0, 255]},
                   "stages": [{"stage": "conv", "weight": "bank.weight", "padding": 4, "border": "replicate"}],
                   "output": {"as": "maps"}}]
     head |= {"networks": parts} if len(parts) > 1 else parts[0]
