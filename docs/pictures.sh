@@ -26,6 +26,7 @@ noisy=$(dirname "$scene")/noisy.png
 "$program" "$noisy" --quiet --overwrite --png-level 9 --kernel denoise:sigma=25 -o "$directory/denoise.png"
 "$program" "$directory/denoise.png" --quiet --overwrite --png-level 9 --kernel avgpool,natural \
     --montage "$directory/natural.png" --montage-columns 8
+"$program" filters natural --overwrite --picture "$directory/natural-kernels.png" >/dev/null
 
 # A bank on one sheet, of the sample at half its size, and what its kernels look like.
 half=$(mktemp --suffix=.png)
