@@ -209,6 +209,18 @@ teardown() {
     [ "$(find out -name '*.png' | wc -l)" -eq 40 ]
 }
 
+@test "little memory: it ends by itself, and what is there is whole" {
+    many 12
+    local limit
+    for limit in 30000 60000 120000 250000 500000; do
+        rm -rf out
+        run bash -c "ulimit -v $limit && exec \"\$GPUFILTER\" in -k gaussian:sigma=3 -o out -j 64 --threads 8 --device cpu"
+        [ "$status" -lt 128 ]
+        [ ! -d out ] || whole out
+        [ ! -d out ] || nothing_hidden out
+    done
+}
+
 @test "SIGINT and SIGTERM: outputs whole, nothing left, a summary, 130 and 143" {
     many 80
     local signal process status
