@@ -184,6 +184,10 @@ teardown() {
     [ "$status" -eq 0 ]
     [[ $stderr == *'1 unfinished files of runs that were killed are removed'* ]]
     exec 8<&-
+    mkdir lists
+    echo half >"lists/.gpufilter-$id-0123456789abcdef"
+    gf a.png -k box -o new/ --failures lists/failed
+    nothing_hidden lists
     [ "$(find out -name '.*' -type f | wc -l)" -eq 2 ]
     [ ! -e "out/.gpufilter-$id-0123456789abcdef" ]
 }
