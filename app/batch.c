@@ -175,7 +175,7 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
         batch.setup.total_weight += gf_job_weight(&jobs->jobs[i]);
     pthread_mutex_init(&batch.mutex, NULL);
     gf_progress_begin(jobs->count, !options->quiet && !options->json);
-    gf_leftovers_remove(jobs);
+    gf_leftovers_remove(jobs, failures->path);
     choose_device(&batch); /* which opens files of its own */
     run_workers(&batch, gf_descriptors_pictures(jobs, workers));
     gf_progress_end();

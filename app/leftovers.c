@@ -31,7 +31,12 @@ static size_t sweep(const Folder *folder)
     return removed;
 }
 
-void gf_leftovers_remove(const GfJobs *jobs)
+static Folder folder_of(const char *path)
+{
+    return (Folder){path, (size_t)(gf_path_base(path) - path)};
+}
+
+void gf_leftovers_remove(const GfJobs *jobs, const char *list)
 {
     Folder *folders;
     size_t count = 0, room = 0, removed = 0;
@@ -42,11 +47,12 @@ void gf_leftovers_remove(const GfJobs *jobs)
         return;
     for (size_t i = 0; i < jobs->count; i++)
         for (size_t j = 0; j < jobs->jobs[i].outputs; j++) {
-            const char *path = jobs->jobs[i].paths[j];
-            Folder folder = {path, (size_t)(gf_path_base(path) - path)};
+            Folder folder = folder_of(jobs->jobs[i].paths[j]);
             if (count == 0 || by_name(&folders[count - 1], &folder) != 0)
                 folders[count++] = folder;
         }
+    if (list)
+        folders[count++] = folder_of(list);
     qsort(folders, count, sizeof *folders, by_name);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || by_name(&folders[i - 1], &folders[i]) != 0)

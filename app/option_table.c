@@ -370,13 +370,14 @@ const GfOption gf_option_table[] = {
     {"recursive", 'r', NULL, "go down into the folders of a directory", GF_SECTION_INPUT, FILTER,
      FLAG(recursive)},
     {"files-from", 'T', "FILE",
-     "inputs, one a line or separated by zero bytes; - is standard\n"
-     "input; dir/./sub/a.png keeps sub/ in the outputs' tree",
+     "inputs that a file lists, one a line or each ended by a zero\n"
+     "byte; - is standard input; dir/./sub/a.png keeps sub/ in the\n"
+     "outputs' tree",
      GF_SECTION_INPUT, FILTER, SET(set_files_from)},
     {"shard", 0, "K/N",
-     "only the K-th of N parts of the inputs; auto takes both from\n"
-     "Slurm, Open MPI, PMI or a Kubernetes indexed job, auto/N the\n"
-     "first",
+     "only the K-th of N parts of the inputs, for several machines;\n"
+     "auto takes both from Slurm, Open MPI or PMI, auto/N also\n"
+     "from the index of a Kubernetes job",
      GF_SECTION_INPUT, FILTER, SET(set_shard)},
     {"tolerant", 0, NULL, "accept what could be decoded of a damaged picture", GF_SECTION_INPUT,
      EITHER, FLAG(read.tolerant)},
@@ -412,7 +413,7 @@ const GfOption gf_option_table[] = {
     {"stats", 0, NULL, "time and throughput of each picture", GF_SECTION_REPORT, FILTER,
      FLAG(stats)},
     {"failures", 0, "FILE",
-     "list inputs that failed or were not done, for --files-from;\n"
+     "a list of what failed or was not done, for --files-from;\n"
      "{shard} stands for the number of the --shard",
      GF_SECTION_REPORT, FILTER, SET(set_failures)},
     {"json", 0, NULL, "one line of JSON a picture on standard output", GF_SECTION_REPORT, REPORTING,

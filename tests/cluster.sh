@@ -78,7 +78,7 @@ has_line() { grep -q '"status":"ok"' "$1" 2>/dev/null; }
 # kill_task FOLDER NUMBER: with SIGKILL, after its first picture. What is written then is noted.
 kill_task() {
     local log=$1/log.$2.0
-    until_true 60 has_line "$log" || die "task $2 of $1 wrote nothing"
+    until_true 120 has_line "$log" || die "task $2 of $1 wrote nothing"
     kill -9 "$(<"$1/process.$2.0")" || die "task $2 of $1 was done before it could be killed"
     say "killed task $2 after $(grep -c . "$log") of its pictures"
 }
@@ -166,12 +166,12 @@ test_array() {
     mkdir "$folder"
     job=$(sbatch --parsable --array=1-$tasks --output=/dev/null --open-mode=append "$work/task.sh" "$folder")
     kill_task "$folder" 3.0
-    until_true 60 no_jobs || die 'the array does not end'
+    until_true 120 no_jobs || die 'the array does not end'
     note_outputs "$folder"
     [ "$(wc -l <"$folder/noted")" -lt $pictures ] || die 'the task was killed too late'
     scontrol requeue "${job}_3"
-    until_true 60 test -e "$folder/process.3.0.1" || die 'the task is not started again'
-    until_true 60 no_jobs || die 'the requeued task does not end'
+    until_true 120 test -e "$folder/process.3.0.1" || die 'the task is not started again'
+    until_true 120 no_jobs || die 'the requeued task does not end'
     check "$folder"
     grep -q "shard 3 of $tasks (SLURM_ARRAY_TASK_ID=3)" "$folder/messages.3.0.1" || die 'not the same shard'
 }

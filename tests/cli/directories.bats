@@ -75,6 +75,13 @@ tree() {
     diff -r one four
 }
 
+@test "64 threads and 64 pictures at once give the same bytes as one" {
+    tree
+    gf in -r -k gaussian:sigma=2,sobel -k log -o one -j 1 --threads 1 --device cpu
+    gf in -r -k gaussian:sigma=2,sobel -k log -o many -j 64 --threads 64 --device cpu
+    diff -r one many
+}
+
 @test "in a long run failures are repeated at the end, -q shows them once" {
     mkdir in
     local i

@@ -184,6 +184,10 @@ teardown() {
     [ "$status" -eq 0 ]
     [[ $stderr == *'1 unfinished files of runs that were killed are removed'* ]]
     exec 8<&-
+    mkdir lists
+    echo half >"lists/.gpufilter-$id-0123456789abcdef"
+    gf a.png -k box -o new/ --failures lists/failed
+    nothing_hidden lists
     [ "$(find out -name '.*' -type f | wc -l)" -eq 2 ]
     [ ! -e "out/.gpufilter-$id-0123456789abcdef" ]
 }
@@ -207,6 +211,18 @@ teardown() {
     [ "$status" -eq 0 ]
     [[ $output == *' pictures at once: the limit of open files is 32 (ulimit -n)'* ]]
     [ "$(find out -name '*.png' | wc -l)" -eq 40 ]
+}
+
+@test "little memory: it ends by itself, and what is there is whole" {
+    many 12
+    local limit
+    for limit in 30000 60000 120000 250000 500000; do
+        rm -rf out
+        run bash -c "ulimit -v $limit && exec \"\$GPUFILTER\" in -k gaussian:sigma=3 -o out -j 64 --threads 8 --device cpu"
+        [ "$status" -lt 128 ]
+        [ ! -d out ] || whole out
+        [ ! -d out ] || nothing_hidden out
+    done
 }
 
 @test "SIGINT and SIGTERM: outputs whole, nothing left, a summary, 130 and 143" {
