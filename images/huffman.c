@@ -33,8 +33,8 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
 static void count_depths(const uint64_t *sorted, size_t used, unsigned limit, unsigned *depths)
 {
     uint64_t weights[GF_HUFFMAN_MAX];
-    uint16_t parents[2 * GF_HUFFMAN_MAX]; /* of the leaves, then of the nodes */
-    uint8_t depth[GF_HUFFMAN_MAX];        /* of the nodes */
+    uint16_t parents[2 * GF_HUFFMAN_MAX] = {0}; /* of the leaves, then of the nodes */
+    uint8_t depth[GF_HUFFMAN_MAX];              /* of the nodes */
     size_t leaf = 0, node = 0, nodes = used - 1;
     for (size_t made = 0; made < nodes; made++) {
         weights[made] = 0;
