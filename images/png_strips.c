@@ -262,7 +262,7 @@ void gf_png_strips_free(GfPngStrips *strips)
         Strip *strip = &strips->strips[i];
         if (strip->has_zlib)
             deflateEnd(&strip->zlib);
-        free(strip->deflater);
+        gf_deflater_free(strip->deflater);
         free(strip->samples);
         free(strip->filtered);
         free(strip->chunk);
