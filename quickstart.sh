@@ -21,6 +21,7 @@ build   command cmake           cmake           configures the build
 build   header  png.h           libpng-dev      reads and writes PNG
 build   header  jpeglib.h       libjpeg-dev     reads and writes JPEG
 build   header  zlib.h          zlib1g-dev      compresses PNG and colour profiles
+build   header  isa-l.h         libisal-dev     compresses PNG
 build   header  jansson.h       libjansson-dev  writes JSON
 build   header  cmocka.h        libcmocka-dev   runs the unit tests
 test    command bats            bats            runs the tests of the command line

@@ -113,6 +113,19 @@ static int run(const GfOptions *options)
     }
 }
 
+/* The workers that compress, shared by all pictures in flight. Without memory for them each picture
+ * is compressed by its own thread. */
+static int run_with_workers(GfOptions *options)
+{
+    GfWorkers *workers;
+    if (gf_workers_create(options->threads ? options->threads : gf_processors(), &workers) == GF_OK)
+        options->write.workers = workers;
+    int result = run(options);
+    gf_workers_destroy(workers);
+    options->write.workers = NULL;
+    return result;
+}
+
 int main(int count, char **arguments)
 {
     GfOptions options;
@@ -123,7 +136,7 @@ int main(int count, char **arguments)
         result = usage_error();
     } else {
         gf_message_setup(options.quiet, options.verbose);
-        result = run(&options);
+        result = run_with_workers(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         gf_say_error(NULL, "standard output: %s", strerror(errno));

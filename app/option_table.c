@@ -362,8 +362,8 @@ const GfOption gf_option_table[] = {
      GF_SECTION_OUTPUT, FILTER, SET(set_depth)},
     {"quality", 0, "N", "of JPEG, 1 to 100; default 90", GF_SECTION_OUTPUT, FILTER,
      SET(set_quality)},
-    {"png-level", 0, "N", "of PNG compression, 0 (fast) to 9 (small)", GF_SECTION_OUTPUT, FILTER,
-     SET(set_png_level)},
+    {"png-level", 0, "N", "of PNG compression: 0 none, 1 fast (default), to 9 small",
+     GF_SECTION_OUTPUT, FILTER, SET(set_png_level)},
     {"strip", 0, NULL, "drop all metadata but the colour profile", GF_SECTION_OUTPUT, FILTER,
      FLAG(strip)},
 

@@ -1,4 +1,5 @@
-/* A pool with one loop at a time. Rounds are handed out by a counter under the mutex: a round is
+/* A pool with one loop at a time; its threads start with the first loop that can use them, so that
+ * who has little to do does not pay for them. Rounds are handed out by a counter under the mutex: a round is
  * many rows of a picture, so the lock costs nothing beside it. */
 #include "common/workers.h"
 
@@ -71,17 +72,6 @@ GfStatus gf_workers_create(size_t count, GfWorkers **out)
     pthread_cond_init(&workers->begin, NULL);
     pthread_cond_init(&workers->finished, NULL);
     workers->count = count;
-    for (size_t i = 1; i < count; i++) {
-        Start *start = malloc(sizeof *start);
-        if (start)
-            *start = (Start){workers, i};
-        if (!start || pthread_create(&workers->threads[i], NULL, thread_main, start) != 0) {
-            free(start);
-            gf_workers_destroy(workers);
-            return gf_fail(GF_EMEMORY, "cannot start %zu threads", count);
-        }
-        workers->started = i;
-    }
     *out = workers;
     return GF_OK;
 }
@@ -91,9 +81,27 @@ size_t gf_workers_count(const GfWorkers *workers)
     return workers->count;
 }
 
-void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *context)
+/* Starts what is missing. Fewer threads than wished are slower, but no failure. */
+static void start_threads(GfWorkers *workers)
 {
-    pthread_mutex_lock(&workers->loop);
+    while (workers->started + 1 < workers->count) {
+        size_t number = workers->started + 1;
+        Start *start = malloc(sizeof *start);
+        if (start)
+            *start = (Start){workers, number};
+        if (!start || pthread_create(&workers->threads[number], NULL, thread_main, start) != 0) {
+            free(start);
+            break;
+        }
+        workers->started = number;
+    }
+}
+
+/* The loop; workers->loop is held. */
+static void run_loop(GfWorkers *workers, size_t rounds, GfRound round, void *context)
+{
+    if (rounds > 1)
+        start_threads(workers);
     pthread_mutex_lock(&workers->mutex);
     workers->round = round;
     workers->context = context;
@@ -106,7 +114,24 @@ void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *cont
         pthread_cond_wait(&workers->finished, &workers->mutex);
     workers->rounds = workers->next = 0;
     pthread_mutex_unlock(&workers->mutex);
+}
+
+void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *context)
+{
+    pthread_mutex_lock(&workers->loop);
+    run_loop(workers, rounds, round, context);
     pthread_mutex_unlock(&workers->loop);
+}
+
+void gf_workers_run_or_alone(GfWorkers *workers, size_t rounds, GfRound round, void *context)
+{
+    if (workers && rounds > 1 && pthread_mutex_trylock(&workers->loop) == 0) {
+        run_loop(workers, rounds, round, context);
+        pthread_mutex_unlock(&workers->loop);
+        return;
+    }
+    for (size_t i = 0; i < rounds; i++)
+        round(context, i, 0);
 }
 
 void gf_workers_destroy(GfWorkers *workers)

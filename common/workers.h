@@ -11,8 +11,9 @@ typedef struct GfWorkers GfWorkers;
  * space: two rounds that run at the same time have different numbers. */
 typedef void (*GfRound)(void *context, size_t round, size_t worker);
 
-/* `count` workers, the thread that calls gf_workers_run() being one of them (so count - 1 threads
- * are started). count >= 1. */
+/* `count` workers, the thread that calls gf_workers_run() being one of them. The
+ * count - 1 threads start with the first loop of several rounds; when the system gives fewer, loops
+ * are slower. count >= 1. GF_EMEMORY. */
 GfStatus gf_workers_create(size_t count, GfWorkers **workers);
 
 size_t gf_workers_count(const GfWorkers *workers);
@@ -20,6 +21,11 @@ size_t gf_workers_count(const GfWorkers *workers);
 /* Runs round(context, i, worker) for every i below `rounds` and returns when all are done. One loop
  * at a time: a second caller waits for the first. */
 void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *context);
+
+/* The same, for a caller who has better to do than to wait: while another loop runs, and without
+ * workers (NULL), the calling thread does all rounds alone. Here two callers may have the same worker
+ * numbers, so scratch space must be the caller's own. */
+void gf_workers_run_or_alone(GfWorkers *workers, size_t rounds, GfRound round, void *context);
 
 /* Ends the threads. NULL is allowed. */
 void gf_workers_destroy(GfWorkers *workers);

@@ -23,7 +23,7 @@ GfReadOptions gf_read_options_default(void)
 
 GfWriteOptions gf_write_options_default(void)
 {
-    return (GfWriteOptions){.quality = 90, .compression = -1};
+    return (GfWriteOptions){.quality = 90, .compression = 1};
 }
 
 /* Whether `extension` is one of the words of `list`. */

@@ -5,6 +5,7 @@
  * writing half, their names in codecs.h, and a row in gf_codecs (codec.c). */
 #pragma once
 
+#include "common/workers.h"
 #include "images/image.h"
 #include "images/input.h"
 #include "images/metadata.h"
@@ -56,11 +57,12 @@ GfStatus gf_reader_finish(GfReader *reader);
 void gf_reader_close(GfReader *reader);
 
 typedef struct GfWriteOptions {
-    int quality;     /* JPEG 1..100; chroma 4:4:4 from 90 on, else 4:2:0 */
-    int compression; /* PNG deflate level 0..9, or -1: the codec's own choice */
+    int quality;        /* JPEG 1..100; chroma 4:4:4 from 90 on, else 4:2:0 */
+    int compression;    /* PNG: 0 none, 1 fast, 2..9 ever smaller and slower */
+    GfWorkers *workers; /* to compress with, beside the calling thread; borrowed; NULL: none */
 } GfWriteOptions;
 
-/* quality 90, compression -1 */
+/* quality 90, compression 1, no workers */
 GfWriteOptions gf_write_options_default(void);
 
 typedef struct GfWriter {

@@ -1,48 +1,23 @@
-/* Writing PNG through libpng. Deflate takes nearly all of the time, so row filter, level and
- * strategy were measured, on 13 photographs (Kodak, scikit-image, crops of 4K ones; 6.3 megapixels)
- * and on an edge map of one, libpng 1.6.39 and zlib 1.2.13 on one core. Size is relative to
- * libvips's default, which is no filter and level 6; "largest" is the least favourable photograph:
- *
- *   filter        level  strategy   ms / 512x512 RGB   size   largest   edge map
- *   none            6    default         15.0          1.00    1.00      1.00      (libvips)
- *   up              1    default          6.8          0.81    1.02      1.16
- *   up              2    default          7.7          0.80    1.01      1.15
- *   sub             1    default          7.0          0.83    0.98      1.31
- *   paeth           1    default          8.4          0.81    1.01      1.22
- *   all             1    default         10.6          0.80    0.99      1.17
- *   all             4    filtered        20.6          0.75    0.95      1.05
- *   up              -    rle              5.0          0.82    1.02      1.00
- *   avg             -    rle              5.3          0.79    0.97      1.13
- *   up avg          -    rle              6.1          0.78    0.98      1.00
- *   sub up avg      -    rle              6.5          0.78    0.96      1.00      (taken)
- *   paeth           -    rle              7.0          0.77    0.97      1.06
- *   all             -    rle              9.1          0.77    0.96      1.00
- *
- * Filtered photographs repeat next to nothing at a distance, so that looking only for runs costs no
- * size and saves the search. Drawings do repeat: for them, and for archives, there is the level
- * that the user gives, with libpng's own choice of filters and strategy. */
+/* Writing PNG: libpng makes the chunks in front of the pixels, png_strips.c those of the pixels. */
 #include <png.h>
 
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "images/codecs.h"
-
-enum { IDAT_SIZE = 256 * 1024 /* few and large writes */ };
+#include "images/png_strips.h"
 
 typedef struct PngWriter {
     GfWriter *writer;
-    const GfMetadata *metadata;    /* only while gf_png_create() runs */
-    const GfWriteOptions *options; /* likewise */
+    const GfMetadata *metadata; /* only while gf_png_create() runs */
     png_structp png;
     png_infop info;
     jmp_buf jump;
     GfStatus status;
     char message[256];
-    const GfBand *band; /* what the present step writes */
+    GfPngStrips *strips; /* the pixels */
 } PngWriter;
 
 static _Noreturn void on_error(png_structp png, png_const_charp text)
@@ -182,38 +157,14 @@ static void write_header(PngWriter *state)
     static const int types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA,
                                 PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
     const GfFormat *format = &state->writer->format;
-    int level = state->options->compression;
     png_set_IHDR(state->png, state->info, (png_uint_32)format->width, (png_uint_32)format->height,
                  format->sample == GF_U16 ? 16 : 8, types[format->channels], PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (level >= 0) {
-        png_set_compression_level(state->png, level);
-    } else {
-        png_set_filter(state->png, PNG_FILTER_TYPE_BASE,
-                       PNG_FILTER_SUB | PNG_FILTER_UP | PNG_FILTER_AVG);
-        png_set_compression_level(state->png, 1);
-        png_set_compression_strategy(state->png, Z_RLE);
-    }
-    png_set_compression_buffer_size(state->png, IDAT_SIZE);
     set_colour(state);
     set_density(state);
     set_exif(state);
     set_texts(state);
     png_write_info(state->png, state->info);
-    if (format->sample == GF_U16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-        png_set_swap(state->png);
-}
-
-static void write_rows(PngWriter *state)
-{
-    const GfBand *band = state->band;
-    for (size_t y = 0; y < band->rows; y++)
-        png_write_row(state->png, (png_const_bytep)band->samples + y * band->stride);
-}
-
-static void write_end(PngWriter *state)
-{
-    png_write_end(state->png, NULL);
 }
 
 /* The only setjmp; the steps keep all they own in PngWriter. */
@@ -233,28 +184,29 @@ GfStatus gf_png_create(GfWriter *writer, const GfMetadata *metadata, const GfWri
     writer->state = state;
     state->writer = writer;
     state->metadata = metadata;
-    state->options = options;
     GF_TRY(guarded(state, create));
-    return guarded(state, write_header);
+    GF_TRY(guarded(state, write_header));
+    return gf_png_strips_create(&writer->format, options, writer->output, &state->strips);
 }
 
 GfStatus gf_png_write(GfWriter *writer, size_t picture, GfBand *band)
 {
     PngWriter *state = writer->state;
     (void)picture; /* a PNG has one */
-    state->band = band;
-    return guarded(state, write_rows);
+    return gf_png_strips_rows(state->strips, band);
 }
 
 GfStatus gf_png_complete(GfWriter *writer)
 {
-    return guarded(writer->state, write_end);
+    static const unsigned char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
+    return gf_output_write(writer->output, end, sizeof end);
 }
 
 void gf_png_abandon(GfWriter *writer)
 {
     PngWriter *state = writer->state;
     png_destroy_write_struct(&state->png, &state->info);
+    gf_png_strips_free(state->strips);
     free(state);
     writer->state = NULL;
 }

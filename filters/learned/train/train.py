@@ -62,7 +62,7 @@ def held_out_psnr(net, prefix, places):
             with torch.no_grad():
                 error = photographs.to_8_bits(net(given, level)) - target
             scores.append(-10 * math.log10(error.square().mean().item()))
-    return sum(scores) / len(scores)
+    return sum(scores) / len(scores) if scores else math.nan
 
 
 def train(options):
