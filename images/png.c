@@ -7,6 +7,10 @@
  * or are too large, and brings metadata from behind the pixels to the front, where the file is no
  * pipe. What libpng then complains of concerns the pixels.
  *
+ * Inflating is most of reading: 90 of 105 ms of a smooth, 155 of 188 of a noisy RGB picture of 4096 x
+ * 4096. libdeflate takes 27 and 90 ms, but wants the whole stream at once, and of a whole run that
+ * is a sixth: not enough for a second way of reading. Larger buffers change nothing.
+ *
  * Every call into libpng that may fail runs in guarded(), the only place of a setjmp: the steps
  * called there keep all they own in PngReader, so that a longjmp loses nothing. */
 #include <png.h>
