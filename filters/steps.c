@@ -164,6 +164,23 @@ static GfStatus add_combine(Builder *builder, const GfCombine *combine)
     return GF_OK;
 }
 
+/* A layer of 1 x 1: new channels from old ones. */
+static GfStep *add_mixing(GfPipeline *pipeline, size_t maps, size_t depth, double *weights,
+                          double *bias)
+{
+    GfStep *step = add_step(pipeline, GF_STEP_FILTER);
+    step->linear = (GfLinear){.filters = maps,
+                              .width = 1,
+                              .height = 1,
+                              .depth = depth,
+                              .groups = 1,
+                              .scale = 1.0,
+                              .sampling = gf_sampling_plain(),
+                              .weights = weights,
+                              .bias = bias};
+    return step;
+}
+
 /* ---- gray ---- */
 
 /* A layer of 1 x 1 that makes one channel of three, and hands on what is behind them. */
@@ -183,16 +200,7 @@ static GfStatus add_gray(Builder *builder, GfGray gray)
         if (maps == 2)
             weights[depth + d] = d == 3 ? 1.0 : 0.0;
     }
-    GfStep *step = add_step(pipeline, GF_STEP_FILTER);
-    step->picture = true;
-    step->linear = (GfLinear){.filters = maps,
-                              .width = 1,
-                              .height = 1,
-                              .depth = depth,
-                              .groups = 1,
-                              .scale = 1.0,
-                              .sampling = gf_sampling_plain(),
-                              .weights = weights};
+    add_mixing(pipeline, maps, depth, weights, NULL)->picture = true;
     builder->channels = maps;
     return GF_OK;
 }
@@ -242,15 +250,7 @@ static GfStatus add_entry(Builder *builder, const GfEntry *entry)
     builder->channels = maps;
     builder->opacity = false;
     pipeline->network = true;
-    add_step(pipeline, GF_STEP_FILTER)->linear = (GfLinear){.filters = maps,
-                                                            .width = 1,
-                                                            .height = 1,
-                                                            .depth = depth,
-                                                            .groups = 1,
-                                                            .scale = 1.0,
-                                                            .sampling = gf_sampling_plain(),
-                                                            .weights = weights,
-                                                            .bias = bias};
+    add_mixing(pipeline, maps, depth, weights, bias);
     return GF_OK;
 }
 
