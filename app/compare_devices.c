@@ -17,6 +17,7 @@
 #include "app/record.h"
 #include "app/stop.h"
 #include "app/whole.h"
+#include "images/light.h"
 
 static const double float_tolerance = 1e-5;
 
@@ -26,6 +27,7 @@ typedef struct Comparison {
     const GfJob *job;
     GfBackend *backends[2];
     GfImage in;
+    double gamma;    /* of its light, with --linear */
     GfImage *out[2]; /* a picture a filter */
     size_t beyond;   /* filters whose outputs differ too much */
 } Comparison;
@@ -68,6 +70,7 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
     GfFlowTimes times = {0};
     GfStatus status;
     GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
+    wishes.gamma = comparison->gamma;
     wishes.band_bytes = 0; /* as in a run without --compare */
     GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
                           &comparison->in.format, &wishes));
@@ -152,6 +155,8 @@ static GfStatus compare_picture(Comparison *comparison, GfReader *reader)
     if (reader->pictures > 1)
         return gf_fail(GF_EUSAGE, "--compare takes files of one picture, and this holds %zu",
                        reader->pictures);
+    if (options->linear)
+        GF_TRY(gf_light_of(&reader->metadata, &comparison->gamma));
     GF_TRY(gf_whole_read(reader, &options->read, &comparison->in));
     for (size_t i = 0; i < 2; i++)
         GF_TRY(compute(comparison, sample, i));

@@ -13,7 +13,8 @@ static bool same_format(const GfFormat *a, const GfFormat *b)
 /* Options that differ between pictures of one run; the others are the command line's. */
 static bool same_wishes(const GfPlanOptions *a, const GfPlanOptions *b)
 {
-    return a->sample == b->sample && a->band_bytes == b->band_bytes && a->memory == b->memory;
+    return a->sample == b->sample && a->band_bytes == b->band_bytes && a->memory == b->memory &&
+           a->gamma == b->gamma;
 }
 
 static GfStatus allocate(GfLane *lane, size_t rows, size_t stride, void **memory)

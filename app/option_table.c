@@ -318,6 +318,8 @@ const GfOption gf_option_table[] = {
      FILTER, FLAG(gray)},
     {"luma", 0, "WHICH", "of --gray: bt601 (default) or bt709", GF_SECTION_FILTER, FILTER,
      SET(set_luma)},
+    {"linear", 0, NULL, "filter light instead of stored numbers", GF_SECTION_FILTER, FILTER,
+     FLAG(linear)},
     {"flip", 0, NULL, "true convolution: kernels turned by 180 degrees", GF_SECTION_FILTER, FILTER,
      FLAG(flip)},
 

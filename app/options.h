@@ -53,7 +53,7 @@ typedef struct GfOptions {
         minmax; /* --range minmax: stretched from the smallest to the largest response; `range` is clamp */
     GfAlpha alpha;
     bool flip;
-    bool gray;
+    bool gray, linear;
     GfGray luma;         /* GF_GRAY_NONE: not given */
     GfCombineOp combine; /* of each bank; GF_COMBINE_NONE: its members are outputs of their own */
 

@@ -9,6 +9,7 @@
 #include "app/outlets.h"
 #include "app/progress.h"
 #include "common/clock.h"
+#include "images/light.h"
 
 enum { MAX_SHRINKS = 4, SHRINK = 4 };
 
@@ -71,6 +72,8 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
         gf_options_plan(setup->options, gf_outlets_sample(setup->options, run->job, reader));
     wishes.band_bytes = band_bytes;
     wishes.memory = setup->memory;
+    if (wishes.linear)
+        GF_TRY(gf_light_of(&reader->metadata, &wishes.gamma));
     GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, &reader->format, &wishes));
     GF_TRY(open_outlets(run));
     gf_record_lane(run->record, run->lane, reader->pictures);

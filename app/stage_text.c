@@ -150,6 +150,9 @@ static void print_pointwise(const GfPointwise *pointwise)
     case GF_POINTWISE_CLAMP:
         printf("at least %g, then at most %g\n", pointwise->a, pointwise->b);
         break;
+    case GF_POINTWISE_DECODE:
+    case GF_POINTWISE_ENCODE: /* of no filter */
+        break;
     case GF_POINTWISE_LEAKY:
         printf("times %g where it is negative\n", pointwise->a);
         break;

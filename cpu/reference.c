@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "cpu/backend.h"
+#include "filters/light.h"
 
 /* What a step reads: the input, or (samples are not NULL) what the step before it made. */
 typedef struct Source {
@@ -234,6 +235,10 @@ static double apply(const GfPointwise *post, double value)
         return tanh(value);
     case GF_POINTWISE_CLAMP:
         return value < post->a ? post->a : value > post->b ? post->b : value;
+    case GF_POINTWISE_DECODE:
+        return post->a * gf_light_decode(value / post->a, post->b);
+    case GF_POINTWISE_ENCODE:
+        return post->a * gf_light_encode(value / post->a, post->b);
     case GF_POINTWISE_LEAKY:
         return value < 0.0 ? post->a * value : value;
     }

@@ -31,6 +31,32 @@ static void NAME(absolute)(void *to, size_t n)
         row[i] = FABS(row[i]);
 }
 
+static void NAME(decode)(REAL *row, REAL white, REAL gamma, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        REAL x = FABS(row[i]) / white, light;
+        if (gamma > 0)
+            light = POW(x, gamma);
+        else
+            light = x <= (REAL)0.04045 ? x / (REAL)12.92
+                                       : POW((x + (REAL)0.055) / (REAL)1.055, (REAL)2.4);
+        row[i] = COPYSIGN(white * light, row[i]);
+    }
+}
+
+static void NAME(encode)(REAL *row, REAL white, REAL gamma, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        REAL x = FABS(row[i]) / white, stored;
+        if (gamma > 0)
+            stored = POW(x, 1 / gamma);
+        else
+            stored = x <= (REAL)0.0031308 ? (REAL)12.92 * x
+                                          : (REAL)1.055 * POW(x, (REAL)(1 / 2.4)) - (REAL)0.055;
+        row[i] = COPYSIGN(white * stored, row[i]);
+    }
+}
+
 static void NAME(pointwise)(void *to, const GfPointwise *how, size_t n)
 {
     REAL *row = to, a = (REAL)how->a, b = (REAL)how->b;
@@ -52,6 +78,12 @@ static void NAME(pointwise)(void *to, const GfPointwise *how, size_t n)
     case GF_POINTWISE_TANH:
         for (size_t i = 0; i < n; i++)
             row[i] = TANH(row[i]);
+        return;
+    case GF_POINTWISE_DECODE:
+        NAME(decode)(row, a, b, n);
+        return;
+    case GF_POINTWISE_ENCODE:
+        NAME(encode)(row, a, b, n);
         return;
     case GF_POINTWISE_LEAKY:
         for (size_t i = 0; i < n; i++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/light.h"
 #include "filters/precision.h"
 #include "filters/steps.h"
 #include "filters/windows.h"
@@ -111,6 +112,11 @@ static void resolve_options(GfPipeline *pipeline, const GfPlan *plan, const Mean
 
 /* ---- geometry ---- */
 
+static double white_of(const GfPlan *plan)
+{
+    return gf_sample_is_float(plan->in.sample) ? 255.0 : gf_sample_max(plan->in.sample);
+}
+
 /* What goes on beside the picture's samples while the steps are laid out. */
 typedef struct Flow {
     size_t width, height, channels;
@@ -178,8 +184,20 @@ static GfStatus set_enlarged(GfStep *step, const GfStep *steps)
     return GF_OK;
 }
 
-static GfStatus lay_step(GfPipeline *pipeline, GfStep *step, const GfPlanOptions *options)
+/* What stands outside the picture is light too where the picture is. */
+static double border_value(const GfPipeline *pipeline, const GfStep *step, const GfPlan *plan)
 {
+    const GfPlanOptions *options = &plan->options;
+    double white = white_of(plan);
+    bool light = options->linear && (size_t)(step - pipeline->steps) >= pipeline->lead;
+    if (!light)
+        return options->border_value;
+    return white * gf_light_decode(options->border_value / white, options->gamma);
+}
+
+static GfStatus lay_step(GfPipeline *pipeline, GfStep *step, const GfPlan *plan)
+{
+    const GfPlanOptions *options = &plan->options;
     step->out_width = step->in_width;
     step->out_height = step->in_height;
     step->border = options->border;
@@ -189,7 +207,10 @@ static GfStatus lay_step(GfPipeline *pipeline, GfStep *step, const GfPlanOptions
     case GF_STEP_FILTER:
         if (gf_step_is_layer(step))
             GF_TRY(set_layer(step));
-        return gf_lay_windows(step, options);
+        GF_TRY(gf_lay_windows(step, options));
+        if (step->linear.sampling.fit == GF_FIT_BORDER)
+            step->border_value = border_value(pipeline, step, plan);
+        return GF_OK;
     case GF_STEP_POOL:
         GF_TRY(set_pool(step));
         return gf_lay_windows(step, options);
@@ -222,14 +243,14 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
         step->in_width = flow.width;
         step->in_height = flow.height;
         step->channels = flow.channels;
-        GF_TRY(gf_stage_fail(step->stage, lay_step(pipeline, step, &plan->options)));
+        GF_TRY(gf_stage_fail(step->stage, lay_step(pipeline, step, plan)));
         flow = (Flow){step->out_width, step->out_height, step->out_channels,
                       keeps_opacity(step, flow.opacity), false};
         flow.alpha = flow.opacity && apart;
         step->post_channels = flow.channels - (flow.alpha ? 1 : 0);
         if (step->kind == GF_STEP_FILTER)
             step->keep_alpha = flow.alpha && pipeline->alpha == GF_ALPHA_COPY;
-        step->white = gf_sample_is_float(plan->in.sample) ? 255.0 : gf_sample_max(plan->in.sample);
+        step->white = white_of(plan);
         bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum != 0.0;
         step->alpha_gain = divides ? 1.0 / meaning->sum : 1.0;
     }
@@ -268,6 +289,9 @@ static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
     GfStep *last = &pipeline->steps[pipeline->count - 1];
     if (pipeline->range == GF_RANGE_ABS)
         last->post[last->posts++] = (GfPointwise){.op = GF_POINTWISE_ABS};
+    if (plan->options.linear)
+        last->post[last->posts++] =
+            (GfPointwise){GF_POINTWISE_ENCODE, white_of(plan), plan->options.gamma};
     if (!gf_sample_is_float(plan->in.sample) && !gf_sample_is_float(out))
         last->gain = gf_sample_max(out) / gf_sample_max(plan->in.sample);
     if (pipeline->range == GF_RANGE_OFFSET && !gf_sample_is_float(out))

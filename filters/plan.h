@@ -41,6 +41,8 @@ typedef struct GfPlanOptions {
     GfAlpha alpha;
     bool flip; /* true convolution: kernels turned by 180 degrees, but those of networks */
     GfGray gray;
+    bool linear;       /* filter light, and store what was stored before */
+    double gamma;      /* of that: 0: sRGB's curve */
     GfSample sample;   /* of the output */
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
@@ -159,6 +161,7 @@ typedef struct GfPipeline {
     GfAlpha alpha;
     bool wide;    /* sums in f64: f32 could not keep the exactness rule */
     bool network; /* it has an entry */
+    size_t lead;  /* steps that come before the filter's: gray, and to light */
     GfStep *steps;
     size_t count;
     size_t most_rows; /* output rows that one submit of band_rows input rows gives at most */

@@ -203,6 +203,14 @@ static void follow_post(const GfPointwise *post, double limit, Knowledge *known)
     case GF_POINTWISE_TANH:
         known->largest = 1.0;
         break;
+    case GF_POINTWISE_DECODE: /* of slope 2.3 at white */
+        known->error *= 2.4;
+        known->lossy |= known->error > 0.0;
+        break;
+    case GF_POINTWISE_ENCODE: /* a power is infinitely steep where it is dark */
+        known->error = post->b > 0.0 ? INFINITY : 12.92 * known->error;
+        known->lossy = true;
+        break;
     case GF_POINTWISE_LEAKY: /* of slope 1 or a */
         known->error *= fmax(1.0, fabs(post->a));
         known->largest *= fmax(1.0, fabs(post->a));
@@ -242,7 +250,7 @@ static bool has_negative_tap(const GfLinear *linear)
 bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
 {
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
-    bool premultiplied = first->kind == GF_STEP_PREMULTIPLY;
+    bool premultiplied = pipeline->alpha == GF_ALPHA_PREMUL;
     Knowledge known = {.largest = gf_sample_max(first->in),
                        .integer = !gf_sample_is_float(first->in) && !premultiplied,
                        .is_signed = gf_sample_is_float(first->in)};

@@ -148,7 +148,7 @@ static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
 static GfStatus add_pointwise(Builder *builder, const GfPointwise *pointwise, bool apart)
 {
     GfStep *last = last_step(builder->pipeline);
-    if (!last || apart || last->posts == GF_STEP_MAX_POST - 1)
+    if (!last || apart || last->posts == GF_STEP_MAX_POST - 2)
         GF_TRY(add_identity(builder->pipeline, &last));
     last->post[last->posts++] = *pointwise;
     return GF_OK;
@@ -203,6 +203,14 @@ static GfStatus add_gray(Builder *builder, GfGray gray)
     add_mixing(pipeline, maps, depth, weights, NULL)->picture = true;
     builder->channels = maps;
     return GF_OK;
+}
+
+/* ---- light ---- */
+
+static GfStatus add_light(Builder *builder, const GfPlanOptions *options)
+{
+    const GfPointwise decode = {GF_POINTWISE_DECODE, builder->white, options->gamma};
+    return options->linear ? add_pointwise(builder, &decode, false) : GF_OK;
 }
 
 /* ---- networks ---- */
@@ -396,6 +404,8 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
     GF_GO(gf_allocate_zero(filter->count + 1, sizeof *builder.referred, &builder.referred));
     note_references(&builder);
     GF_GO(add_gray(&builder, options->gray));
+    GF_GO(add_light(&builder, options));
+    pipeline->lead = pipeline->count;
     GF_GO(add_stages(&builder));
 done:
     free(builder.reads);
@@ -405,13 +415,14 @@ done:
 
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline)
 {
-    size_t count = pipeline->count;
-    memmove(pipeline->steps + 1, pipeline->steps, count * sizeof *pipeline->steps);
-    pipeline->count = 0;
+    size_t count = pipeline->count, lead = pipeline->lead;
+    GfStep *first = pipeline->steps + lead;
+    memmove(first + 1, first, (count - lead) * sizeof *first);
+    pipeline->count = lead;
     add_step(pipeline, GF_STEP_PREMULTIPLY);
     pipeline->count = count + 1;
     add_step(pipeline, GF_STEP_UNPREMULTIPLY);
-    for (size_t i = 1; i <= count; i++)
+    for (size_t i = lead + 1; i <= count; i++)
         if (pipeline->steps[i].skip != GF_NO_REFERENCE)
             pipeline->steps[i].skip++;
 }

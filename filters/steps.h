@@ -10,7 +10,7 @@
 GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfFormat *in,
                          const GfPlanOptions *options);
 
-/* Opacity is multiplied in before the first step and divided out after the last. */
+/* Opacity is multiplied in before the filter's first step and divided out after the last. */
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline);
 
 /* Whether layers and pools stand only between a network's entry and its end, where opacity waits. */

@@ -300,3 +300,24 @@ sys.stdout.buffer.write(b"\x89PNG\r\n\x1a\n"
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: --luma goes with --gray' ]
 }
+
+@test "linear: light is filtered, what is stored is as before" {
+    # Half the light is stored as 255 (1.055 * 0.5^(1 / 2.4) - 0.055) = 187.5; as 255 sqrt(0.5) = 180.3
+    # where numbers are the square root of light.
+    npy '|u1' 1 '1, 2' '\x00\xff' >two.npy
+    gf two.npy -k '2x1/2: 1 1' --linear --depth 8 --device cpu -o out.npy
+    [ "$status" -eq 0 ]
+    [ "$(values u1 out.npy)" = '0 188' ]
+    gf two.npy -k '2x1/2: 1 1' --linear --border constant:188 --depth 8 --device cpu -o out.npy --overwrite
+    [ "$(values u1 out.npy)" = '137 188' ]
+    scene rgba8 a.png 41x33
+    for kernel in gaussian sobel unsharp; do
+        gf a.png -k "$kernel" --linear --device cpu --compare -o out.png --overwrite
+        [ "$status" -eq 0 ]
+    done
+    gf a.png -k identity --linear --device cpu -o same.png
+    same_picture a.png same.png
+    gf a.png -k gaussian --device cpu -o stored.png
+    gf a.png -k gaussian --linear --device cpu -o light.png
+    different_picture stored.png light.png
+}

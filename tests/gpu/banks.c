@@ -68,6 +68,8 @@ void test_anchors(void)
         GfPlanOptions options = options_of(sample, (GfBorder)(i % BORDERS));
         options.flip = i % 2;
         options.gray = (GfGray)(i % 3);
+        options.linear = i % 4 == 1;
+        options.gamma = i % 8 == 1 ? 1.8 : 0.0;
         run_one("anchors", format_of(21 + i, 19, 1 + i % 4, sample), options, filter);
     }
 }

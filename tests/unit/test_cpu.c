@@ -111,6 +111,8 @@ static void test_ranges_alpha_flip(void **state)
                     options.alpha = (GfAlpha)alpha;
                     options.flip = range % 2 == 1;
                     options.gray = (GfGray)((size_t)(range + alpha) % 3);
+                    options.linear = (f + (size_t)range) % 3 == 0;
+                    options.gamma = f % 2 ? 2.2 : 0.0;
                     /* Division by an opacity of zero or by its small remains is no fair question.
                      */
                     if (alpha == GF_ALPHA_PREMUL && (f >= 8 || f == 6 || f == 7))
