@@ -159,6 +159,8 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
     const GfStep *of = &session->plan->pipelines[output].steps[step];
+    if (of->light)
+        return "light";
     if (of->kind == GF_STEP_FILTER)
         return of->separable ? "separable" : "direct";
     return gf_step_name(of->kind);

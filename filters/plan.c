@@ -289,9 +289,6 @@ static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
     GfStep *last = &pipeline->steps[pipeline->count - 1];
     if (pipeline->range == GF_RANGE_ABS)
         last->post[last->posts++] = (GfPointwise){.op = GF_POINTWISE_ABS};
-    if (plan->options.linear)
-        last->post[last->posts++] =
-            (GfPointwise){GF_POINTWISE_ENCODE, white_of(plan), plan->options.gamma};
     if (!gf_sample_is_float(plan->in.sample) && !gf_sample_is_float(out))
         last->gain = gf_sample_max(out) / gf_sample_max(plan->in.sample);
     if (pipeline->range == GF_RANGE_OFFSET && !gf_sample_is_float(out))
@@ -336,6 +333,8 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
     resolve_options(pipeline, plan, &meaning);
     if (plan->in.has_alpha && pipeline->alpha == GF_ALPHA_PREMUL)
         gf_steps_wrap_premultiplied(pipeline);
+    if (plan->options.linear)
+        GF_TRY(gf_steps_add_encoding(pipeline, white_of(plan), plan->options.gamma));
     GF_TRY(set_geometry(pipeline, plan, &meaning));
     set_layouts(pipeline);
     set_samples(pipeline, plan);

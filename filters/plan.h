@@ -121,6 +121,7 @@ typedef struct GfStep {
     GfSample skip_in;
     GfLayout skip_layout;
     bool picture; /* of an addition or layer: what it makes is a picture again, interleaved */
+    bool light; /* a bank of one tap that is 1: there for the functions between numbers and light */
     bool shuffle; /* of GF_STEP_UPSAMPLE */
     size_t factor_x, factor_y;
     bool separable;        /* linear.columns and linear.rows are there: use them */
@@ -186,7 +187,7 @@ typedef struct GfRowRange {
 } GfRowRange;
 
 /* Most steps that a pipeline has. */
-enum { GF_PIPELINE_MAX_STEPS = 2 * GF_FILTER_MAX_STAGES + 3 };
+enum { GF_PIPELINE_MAX_STEPS = 2 * GF_FILTER_MAX_STAGES + 5 };
 
 /* Plans a bank of filters on pictures of one format. The filters must outlive the plan. Errors:
  * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY.

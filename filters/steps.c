@@ -10,8 +10,8 @@
 #include "filters/rank.h"
 
 /* Room for an identity before a pointwise stage, for the two steps of a network's end, for gray, and for
- * two of opacity. */
-enum { STEPS_A_STAGE = 2, MORE_STEPS = 3 };
+ * two each of light and opacity. */
+enum { STEPS_A_STAGE = 2, MORE_STEPS = 5 };
 
 /* Shares of red, green and blue in luma: ITU-R BT.601 and BT.709. */
 static const double luma[][3] = {
@@ -148,7 +148,7 @@ static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
 static GfStatus add_pointwise(Builder *builder, const GfPointwise *pointwise, bool apart)
 {
     GfStep *last = last_step(builder->pipeline);
-    if (!last || apart || last->posts == GF_STEP_MAX_POST - 2)
+    if (!last || last->light || apart || last->posts == GF_STEP_MAX_POST - 1)
         GF_TRY(add_identity(builder->pipeline, &last));
     last->post[last->posts++] = *pointwise;
     return GF_OK;
@@ -207,10 +207,14 @@ static GfStatus add_gray(Builder *builder, GfGray gray)
 
 /* ---- light ---- */
 
-static GfStatus add_light(Builder *builder, const GfPlanOptions *options)
+/* Such functions are of many instructions, so they do not ride on filters: they have steps of their own. */
+static GfStatus add_light(GfPipeline *pipeline, GfPointwiseOp op, double white, double gamma)
 {
-    const GfPointwise decode = {GF_POINTWISE_DECODE, builder->white, options->gamma};
-    return options->linear ? add_pointwise(builder, &decode, false) : GF_OK;
+    GfStep *step;
+    GF_TRY(add_identity(pipeline, &step));
+    step->light = true;
+    step->post[step->posts++] = (GfPointwise){op, white, gamma};
+    return GF_OK;
 }
 
 /* ---- networks ---- */
@@ -404,13 +408,19 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
     GF_GO(gf_allocate_zero(filter->count + 1, sizeof *builder.referred, &builder.referred));
     note_references(&builder);
     GF_GO(add_gray(&builder, options->gray));
-    GF_GO(add_light(&builder, options));
+    if (options->linear)
+        GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->gamma));
     pipeline->lead = pipeline->count;
     GF_GO(add_stages(&builder));
 done:
     free(builder.reads);
     free(builder.referred);
     return status;
+}
+
+GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, double gamma)
+{
+    return add_light(pipeline, GF_POINTWISE_ENCODE, white, gamma);
 }
 
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline)

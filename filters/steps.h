@@ -13,5 +13,8 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
 /* Opacity is multiplied in before the filter's first step and divided out after the last. */
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline);
 
+/* Light becomes stored numbers after the last step. */
+GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, double gamma);
+
 /* Whether layers and pools stand only between a network's entry and its end, where opacity waits. */
 bool gf_filter_spares_alpha(const GfFilter *filter);

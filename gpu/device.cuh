@@ -151,27 +151,6 @@ template <typename T> __device__ inline T gf_unsharp(const GfFinish<T> &finish, 
     return fabs(difference) >= finish.threshold ? fma(finish.amount, difference, r0) : r0;
 }
 
-/* filters/light.h, in the type of the sums. */
-template <typename T> __device__ inline T gf_decode(T stored, T gamma)
-{
-    T x = fabs(stored), light;
-    if (gamma > 0)
-        light = pow(x, gamma);
-    else
-        light = x <= T(0.04045) ? x / T(12.92) : pow((x + T(0.055)) / T(1.055), T(2.4));
-    return copysign(light, stored);
-}
-
-template <typename T> __device__ inline T gf_encode(T light, T gamma)
-{
-    T x = fabs(light), stored;
-    if (gamma > 0)
-        stored = pow(x, T(1) / gamma);
-    else
-        stored = x <= T(0.0031308) ? T(12.92) * x : T(1.055) * pow(x, T(1 / 2.4)) - T(0.055);
-    return copysign(stored, light);
-}
-
 /* One function of a sample. */
 template <typename T> __device__ inline T gf_apply(GfPointwiseOp op, T a, T b, T v)
 {
@@ -190,10 +169,9 @@ template <typename T> __device__ inline T gf_apply(GfPointwiseOp op, T a, T b, T
         return v < a ? a : v > b ? b : v;
     case GF_POINTWISE_LEAKY:
         return v < 0 ? a * v : v;
-    case GF_POINTWISE_DECODE:
-        return a * gf_decode(v / a, b);
+    case GF_POINTWISE_DECODE: /* of steps that have a kernel of their own: pixel.cu */
     case GF_POINTWISE_ENCODE:
-        return a * gf_encode(v / a, b);
+        break;
     }
     return v;
 }
@@ -259,10 +237,7 @@ __device__ inline void gf_post_each(const GfFinish<T> &finish, T (&v)[N], Colour
             gf_apply_each<GF_POINTWISE_LEAKY>(a, b, v, colour);
             break;
         case GF_POINTWISE_DECODE:
-            gf_apply_in_turn<GF_POINTWISE_DECODE>(a, b, v, colour);
-            break;
         case GF_POINTWISE_ENCODE:
-            gf_apply_in_turn<GF_POINTWISE_ENCODE>(a, b, v, colour);
             break;
         }
     }

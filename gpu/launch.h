@@ -253,6 +253,7 @@ void gf_im2col_close(void *state);
 cudaError_t gf_launch_pool(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_premultiply(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_unpremultiply(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_light(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 

@@ -166,7 +166,7 @@ static GfStatus supports(GfBackend *backend, const GfPlan *plan)
     for (size_t i = 0; i < plan->outputs; i++)
         for (size_t j = 0; j < plan->pipelines[i].count; j++) {
             const GfStep *step = &plan->pipelines[i].steps[j];
-            if (step->kind == GF_STEP_FILTER)
+            if (step->kind == GF_STEP_FILTER && !step->light)
                 GF_TRY(choose(backend->state, step, plan->pipelines[i].wide, &algorithm));
         }
     return GF_OK;
@@ -252,6 +252,11 @@ static GfStatus make_method(GfSession *session, const GfStep *step, bool wide, M
 {
     if (step->bias)
         GF_TRY(upload(session, step->bias, step->out_channels, wide, NULL, &method->bias));
+    if (step->light) {
+        method->launch = gf_launch_light;
+        method->name = "light";
+        return GF_OK;
+    }
     switch (step->kind) {
     case GF_STEP_FILTER:
         return make_filter(session, step, wide, method);
