@@ -29,6 +29,7 @@ static const char beginning[] =
     "  gpufilter filters [NAME...] [--bank BANK]   the filters there are; one of them in numbers\n"
     "  gpufilter filters [NAME...] [--bank BANK] --picture FILE    and what their kernels look "
     "like\n"
+    "  gpufilter filters --table               all filters with parameters and formulas\n"
     "  gpufilter weights FILE...               the tensors in files of weights; -v with their "
     "ranges\n"
     "  gpufilter weights FILE --tensor NAME --picture FILE   what its kernels look like\n"

@@ -89,6 +89,44 @@ static void list_catalog(void)
     printf("\nOne in numbers: gpufilter filters --bank gabor:orientations=4.\n");
 }
 
+/* Words up to column `width`, each line after `indent` spaces; behind a semicolon a new line, so that
+ * kernels begin one. */
+static void print_wrapped(const char *text, int indent, int width)
+{
+    int column = 0;
+    bool ended = false;
+    for (int length; *(text += strspn(text, " ")); text += length) {
+        length = (int)strcspn(text, " ");
+        bool begins = column == 0 || column + 1 + length > width || ended;
+        int gap = begins ? indent : 1;
+        if (begins && column > 0)
+            putchar('\n');
+        column = begins ? 0 : column;
+        printf("%*s%.*s", gap, "", length, text);
+        column += gap + length;
+        ended = text[length - 1] == ';';
+    }
+    putchar('\n');
+}
+
+/* What tests/manual.sh finds again in gpufilter-filters(7). */
+static void print_table(void)
+{
+    for (const GfNamedFilter *row = gf_catalog; row->name; row++) {
+        puts(row->name);
+        print_wrapped(row->formula, 4, 80);
+        for (int i = 0; i < GF_MAX_PARAMETERS && row->parameters[i].name; i++) {
+            const GfParameter *parameter = &row->parameters[i];
+            printf("      %-11s %s", parameter->name,
+                   parameter->kind == GF_ODD     ? "odd, "
+                   : parameter->kind == GF_WHOLE ? "whole, "
+                                                 : "");
+            print_values(parameter);
+            putchar('\n');
+        }
+    }
+}
+
 /* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
 static const GfNamedFilter *find_row(const char *text, bool *bare)
 {
@@ -175,7 +213,9 @@ done:
 
 GfStatus gf_list_filters(const GfOptions *options)
 {
-    if (options->operand_count + options->kernel_count == 0)
+    if (options->table)
+        print_table();
+    else if (options->operand_count + options->kernel_count == 0)
         list_catalog();
     for (size_t i = 0; i < options->operand_count; i++) {
         printf("%s", i ? "\n" : "");

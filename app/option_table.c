@@ -418,6 +418,10 @@ const GfOption gf_option_table[] = {
      "a list of what failed or was not done, for --files-from;\n"
      "{shard} stands for the number of the --shard",
      GF_SECTION_REPORT, FILTER, SET(set_failures)},
+    {"table", 0, NULL,
+     "with gpufilter filters: all of them with their parameters\n"
+     "and formulas, as gpufilter-filters(7) has them",
+     GF_SECTION_REPORT, GF_COMMAND_FILTERS, FLAG(table)},
     {"json", 0, NULL, "one line of JSON a picture on standard output", GF_SECTION_REPORT, REPORTING,
      FLAG(json)},
     {"quiet", 'q', NULL, "errors only", GF_SECTION_REPORT, EITHER, FLAG(quiet)},

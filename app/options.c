@@ -20,7 +20,7 @@ static const struct {
 } commands[] = {
     {"compare", GF_COMMAND_COMPARE, 2, 2, "gpufilter compare A B"},
     {"filters", GF_COMMAND_FILTERS, 0, SIZE_MAX,
-     "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK] [--picture FILE]"},
+     "gpufilter filters [NAME[:PARAMETERS]...] [--bank BANK] [--picture FILE] | --table"},
     {"weights", GF_COMMAND_WEIGHTS, 1, SIZE_MAX,
      "gpufilter weights FILE... [--tensor NAME] [--picture FILE]"},
     {"devices", GF_COMMAND_DEVICES, 0, 0, "gpufilter devices"},
@@ -189,6 +189,10 @@ static GfStatus check_together(const GfOptions *options)
         return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
     if (options->combine && options->picture)
         return conflict("--combine", "--picture");
+    if (options->table && options->picture)
+        return conflict("--table", "--picture");
+    if (options->table && options->operand_count + options->kernel_count > 0)
+        return gf_fail(GF_EUSAGE, "--table shows the whole catalogue, and takes no names");
     if (options->json && to_stdout)
         return conflict("--json", "-o -");
     if (options->compare && to_stdout)

@@ -89,6 +89,8 @@ typedef struct GfOptions {
         *picture;       /* of `filters`, `weights`: where kernels are drawn; NULL: listed as text */
     const char *tensor; /* of `weights`: whose; NULL: not named */
 
+    bool table; /* of `filters`: all of the catalogue as gpufilter-filters(7) has it */
+
     bool stats, json, quiet, verbose;
 } GfOptions;
 

@@ -14,6 +14,7 @@
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "filters/oriented.h"
 #include "filters/parameter.h"
 
 enum { SHOWN = 160, NAME_LENGTH = 63, MOST_MEMBERS = 1024 };
@@ -69,91 +70,19 @@ static void gaussian_taps(double *taps, size_t radius, double sigma)
 
 /* ---- gabor ---- */
 
-enum {
-    GABOR_ORIENTATIONS,
-    GABOR_WAVELENGTHS,
-    GABOR_BANDWIDTH,
-    GABOR_SIGMA,
-    GABOR_ASPECT,
-    GABOR_PHASE
-};
-
-typedef struct Gabor {
-    double wavelength, theta, sigma_x, sigma_y, phase;
-} Gabor;
-
-/* Envelope and carrier at (x, y). */
-static double gabor_envelope(const Gabor *gabor, double x, double y, double *carrier)
-{
-    double along = x * cos(gabor->theta) + y * sin(gabor->theta);
-    double across = y * cos(gabor->theta) - x * sin(gabor->theta);
-    double u = along / gabor->sigma_x, v = across / gabor->sigma_y;
-    *carrier = cos(2.0 * pi * along / gabor->wavelength + gabor->phase);
-    return exp(-(u * u + v * v) / 2.0);
-}
-
-/* Fills taps: the carrier less its mean under the envelope, so that they sum to zero; divided so that the
- * positive taps sum to 1. */
-static void gabor_taps(const Gabor *gabor, const GfLinear *linear)
-{
-    size_t count = linear->width * linear->height;
-    double sum = 0.0, weighted = 0.0, positive = 0.0, carrier;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < count; i++) {
-            double x = (double)(i % linear->width) - (double)linear->anchor_x;
-            double y = (double)(i / linear->width) - (double)linear->anchor_y;
-            double envelope = gabor_envelope(gabor, x, y, &carrier);
-            if (pass == 0) {
-                sum += envelope;
-                weighted += envelope * carrier;
-                continue;
-            }
-            linear->weights[i] = envelope * (carrier - weighted / sum);
-            positive += fmax(linear->weights[i], 0.0);
-        }
-    for (size_t i = 0; positive > 0.0 && i < count; i++)
-        linear->weights[i] /= positive;
-}
-
-/* Three standard deviations of the envelope along the axis on which it is turned to (c, s). */
-static size_t gabor_radius(const Gabor *gabor, double c, double s)
-{
-    return (size_t)ceil(
-        fmax(fmax(fabs(3.0 * gabor->sigma_x * c), fabs(3.0 * gabor->sigma_y * s)), 1.0));
-}
-
-static GfStatus add_gabor(const Gabor *gabor, GfMembers *members)
-{
-    GfFilter *filter;
-    GfLinear *linear;
-    double c = cos(gabor->theta), s = sin(gabor->theta);
-    GF_TRY(add_member(members, &filter, "gabor-%g-%03.0f", gabor->wavelength,
-                      gabor->theta * 180.0 / pi));
-    GF_TRY(gf_filter_add_kernel(filter, 1, 2 * gabor_radius(gabor, c, s) + 1,
-                                2 * gabor_radius(gabor, s, c) + 1, &linear));
-    gabor_taps(gabor, linear);
-    return GF_OK;
-}
+enum { GABOR_ORIENTATIONS, GABOR_WAVELENGTHS, GABOR_SHAPE };
 
 static GfStatus gabor_members(const GfValue *values, GfMembers *members)
 {
     const GfValue *wavelengths = &values[GABOR_WAVELENGTHS];
     size_t orientations = (size_t)values[GABOR_ORIENTATIONS].number;
-    double octaves = exp2(values[GABOR_BANDWIDTH].number);
-    double sigma = values[GABOR_SIGMA].number;
-    if (sigma > 0.0 && sigma < 0.3)
-        return gf_fail(GF_EUSAGE, "gabor: sigma is at least 0.3, or 0 for the bandwidth's");
     for (size_t i = 0; i < wavelengths->count; i++)
         for (size_t j = 0; j < orientations; j++) {
-            Gabor gabor = {.wavelength = wavelengths->list[i],
-                           .theta = pi * (double)j / (double)orientations,
-                           .sigma_x = sigma,
-                           .phase = values[GABOR_PHASE].number * pi / 180.0};
-            if (gabor.sigma_x == 0.0)
-                gabor.sigma_x = gabor.wavelength / pi * sqrt(log(2.0) / 2.0) * (octaves + 1.0) /
-                                (octaves - 1.0);
-            gabor.sigma_y = gabor.sigma_x / values[GABOR_ASPECT].number;
-            GF_TRY(add_gabor(&gabor, members));
+            GfFilter *filter;
+            double wavelength = wavelengths->list[i];
+            double theta = pi * (double)j / (double)orientations;
+            GF_TRY(add_member(members, &filter, "gabor-%g-%03.0f", wavelength, theta * 180.0 / pi));
+            GF_TRY(gf_gabor_add(wavelength, theta, values + GABOR_SHAPE, filter));
         }
     return GF_OK;
 }
@@ -209,23 +138,18 @@ static GfStatus derivatives_members(const GfValue *values, GfMembers *members)
 
 /* ---- compass masks ---- */
 
-/* The rim of a 3 x 3 kernel from its upper left, clockwise. */
-static const size_t rim[8] = {0, 1, 2, 5, 8, 7, 6, 3};
-
-/* Eight masks: `north` has its light in the north, each of the next is turned by 45 degrees against the
- * clock. */
-static GfStatus compass_members(const char *name, const double *north, double scale,
-                                GfMembers *members)
+/* Eight masks: the first has its light in the north, each of the next is turned by 45 degrees against
+ * the clock. */
+static GfStatus compass_members(const char *name, GfCompass mask, double scale, GfMembers *members)
 {
-    static const char *const directions[8] = {"n", "nw", "w", "sw", "s", "se", "e", "ne"};
-    for (size_t turn = 0; turn < 8; turn++) {
+    static const char *const directions[GF_COMPASS_DIRECTIONS] = {"n", "nw", "w", "sw",
+                                                                  "s", "se", "e", "ne"};
+    for (size_t turn = 0; turn < GF_COMPASS_DIRECTIONS; turn++) {
         GfFilter *filter;
         GfLinear *linear;
         GF_TRY(add_member(members, &filter, "%s-%s", name, directions[turn]));
         GF_TRY(gf_filter_add_kernel(filter, 1, 3, 3, &linear));
-        linear->weights[4] = north[4];
-        for (size_t i = 0; i < 8; i++)
-            linear->weights[rim[i]] = north[rim[(i + turn) % 8]];
+        gf_compass_turn(mask, turn, linear->weights);
         linear->scale = scale;
     }
     return GF_OK;
@@ -233,14 +157,12 @@ static GfStatus compass_members(const char *name, const double *north, double sc
 
 static GfStatus robinson_members(const GfValue *values, GfMembers *members)
 {
-    static const double north[9] = {1, 2, 1, 0, 0, 0, -1, -2, -1};
-    return compass_members("robinson", north, values[0].number, members);
+    return compass_members("robinson", GF_COMPASS_ROBINSON, values[0].number, members);
 }
 
 static GfStatus kirsch_members(const GfValue *values, GfMembers *members)
 {
-    static const double north[9] = {5, 5, 5, -3, 0, -3, -3, -3, -3};
-    return compass_members("kirsch", north, values[0].number, members);
+    return compass_members("kirsch", GF_COMPASS_KIRSCH, values[0].number, members);
 }
 
 /* ---- laplacian pyramid without decimation ---- */
@@ -328,11 +250,7 @@ const GfNamedBank gf_named_banks[] = {
       "u = x cos a + y sin a, v = y cos a - x sin a; positive taps sum to 1, all to 0",
       {{"orientations", "angles a from 0 to 180 degrees", GF_WHOLE, NULL, 1, 90, 8},
        {"wavelengths", "in pixels, separated by commas", GF_LIST, "4,8", 2, 256, 0},
-       {"bandwidth", "octaves at half height, from which sigma follows", GF_NUMBER, NULL, 0.2, 4,
-        1},
-       {"sigma", "of the gaussian along the wave; 0: by the bandwidth", GF_NUMBER, NULL, 0, 250, 0},
-       {"aspect", "sigma along the wave, divided by sigma across", GF_NUMBER, NULL, 0.1, 10, 0.5},
-       {"phase", "in degrees: 0 lines, 90 edges", GF_NUMBER, NULL, -360, 360, 0}},
+       GF_GABOR_PARAMETERS},
       NULL},
      gabor_members},
     {{"derivatives",

@@ -111,9 +111,24 @@ done:
     return status;
 }
 
+/* Filters that people look for and do not find: what weighs and adds samples is fast and exact because it
+ * does nothing else. */
+static const struct {
+    const char *name, *why;
+} nonlinear[] = {
+    {"median", "sorts samples"},
+    {"bilateral", "weighs samples by their differences"},
+};
+
 static GfStatus unknown_filter(const char *name)
 {
     char shown[SHOWN];
+    for (size_t i = 0; i < sizeof nonlinear / sizeof *nonlinear; i++)
+        if (strcmp(nonlinear[i].name, name) == 0)
+            return gf_fail(GF_EUSAGE,
+                           "unknown filter \"%s\": it %s, which is not linear and out of scope; "
+                           "kernels here have fixed weights",
+                           name, nonlinear[i].why);
     const char *nearest = gf_catalog_nearest(name);
     gf_escape(name, shown, sizeof shown);
     if (gf_named_bank_find(name))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds the manual pages to the program: manual.sh PROGRAM. Every option of --help stands in
 # gpufilter(1) and every filter, bank and parameter of "gpufilter filters" in gpufilter-filters(7), and the
-# other way round.
+# other way round; and the table there is that of "gpufilter filters --table".
 set -euo pipefail
 
 program=$1
@@ -19,6 +19,9 @@ same() {
         status=1
     fi
 }
+
+# Lines with their numbers, for same() compares sorted ones.
+numbered() { nl -ba; }
 
 same options \
     "$("$program" --help | grep -E '^ +(-[a-z], )?--[a-z]' | grep -oE -- '--[a-z-]+' | grep -v '^--$')" \
@@ -62,5 +65,11 @@ for filter in $filters; do
         fi
     done
 done
+
+# All parameters, ranges, standard values and formulas are those of the program's table.
+same 'table of filters' \
+    "$("$program" filters --table | numbered)" \
+    "$(sed -n '/^\.Ss All of them in short/,/^\.Ed/p' "$pages/gpufilter-filters.7" |
+        sed '1,/^\.Bd/d; /^\.Ed/d; s/\\-/-/g' | numbered)"
 
 exit "$status"

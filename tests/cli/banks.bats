@@ -79,8 +79,8 @@ load common
     [ "$stderr" = 'gpufilter: --bank "gabro": unknown bank "gabro"; did you mean "gabor"?' ]
     gf missing.png --bank gabor:wavelengths=4,4
     [ "$stderr" = 'gpufilter: --bank "gabor:wavelengths=4,4": gabor: wavelengths=4,4 has a number twice' ]
-    gf missing.png -k gabor
-    [ "$stderr" = 'gpufilter: --kernel "gabor": "gabor" is a bank of filters; write --bank gabor' ]
+    gf missing.png -k laws
+    [ "$stderr" = 'gpufilter: --kernel "laws": "laws" is a bank of filters; write --bank laws' ]
     gf missing.png -k sobel --combine max
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: --combine makes one output of a --bank, and none is given' ]

@@ -50,6 +50,7 @@ says() {
 
 @test "misspelt words get the nearest known one" {
     says 2 '--kernel "sobl": unknown filter "sobl"; did you mean "sobel"?' a.png -k sobl
+    says 2 '--kernel "median": unknown filter "median": it sorts samples, which is not linear and out of scope; kernels here have fixed weights' a.png -k median
     says 2 '--border: unknown "refelct"; did you mean "reflect"?' a.png -k box --border refelct
     says 2 '--range: unknown "soft"; it is one of: auto, clamp, abs, offset, minmax' a.png -k box --range soft
     says 2 '--algorithm: unknown "direc"; did you mean "direct"?' a.png -k box --algorithm direc
@@ -122,6 +123,14 @@ says() {
     [[ $output == *'Kernel 2 of 2'*Combined:* ]]
     gf filters '2x1/4+3: 1 -2'
     [[ $output == *'Kernel, 2 x 1, times 0.25, plus 3'* ]]
+    gf filters --table
+    [ "$status" -eq 0 ]
+    [ "$(awk '/^[a-z]/ { name = $1 } name == "farid" && /^      size /' <<<"$output")" = \
+        '      size        odd, 3 to 7, default 5' ]
+    [ "$(grep -c '^[a-z]' <<<"$output")" -eq "$("$GPUFILTER" filters | sed '/^$/,$d' | wc -l)" ]
+    says 2 '--table shows the whole catalogue, and takes no names' filters --table sobel
+    says 2 '--table shows the whole catalogue, and takes no names' filters --table --bank laws
+    says 2 '--table and --picture exclude each other' filters --table --picture a.png
     gf devices
     [ "$status" -eq 0 ]
     [[ $output == cpu*threads*cuda* ]]

@@ -122,6 +122,108 @@ static void test_values_of_cpu(void **state)
     check_values(backend);
 }
 
+/* What a flat picture of 1 becomes: the sum of a kernel's taps, or of all kernels' where they are added. */
+static double sum_of_taps(const char *text, size_t kernel)
+{
+    GfFilter *filter = parse(text);
+    const GfLinear *linear = &filter->stages[0].linear;
+    bool added = filter->count > 1 && filter->stages[1].combine.op == GF_COMBINE_SUM;
+    double sum = 0.0;
+    assert_true(kernel < linear->filters);
+    for (size_t f = added ? 0 : kernel; f < (added ? linear->filters : kernel + 1); f++)
+        for (size_t i = 0; i < linear->width * linear->height; i++)
+            sum += linear->scale * gf_linear_tap(linear, f, i / linear->width, i % linear->width);
+    gf_filter_free(filter);
+    return sum;
+}
+
+/* Smoothers leave a flat picture as it is, derivatives nothing of it. */
+static void test_kernel_sums(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t kernels;
+        double sum;
+    } cases[] = {
+        {"shift:x=-2000:y=0.001", 1, 1},
+        {"shift:x=3:y=1999.999", 1, 1},
+        {"box:width=2047:height=1", 1, 1},
+        {"gaussian:sigma=250", 1, 1},
+        {"gaussian:sigma=0.01", 1, 1},
+        {"binomial:size=15", 1, 1},
+        {"disk:radius=0.1", 1, 1},
+        {"disk:radius=0.5000001", 1, 1},
+        {"disk:radius=250", 1, 1},
+        {"motion:length=500:angle=-359.9", 1, 1},
+        {"motion:length=1.0001:angle=45", 1, 1},
+        {"sharpen:amount=100", 1, 1},
+        {"highboost", 1, 1},
+        {"highboost:boost=1:size=31", 1, 0},
+        {"highboost:boost=100:size=5", 1, 99},
+        {"emboss:amount=7", 1, 1},
+        {"sobel:size=7", 2, 0},
+        {"prewitt", 2, 0},
+        {"scharr", 2, 0},
+        {"freichen", 2, 0},
+        {"farid:size=3", 2, 0},
+        {"farid", 2, 0},
+        {"farid:size=7", 2, 0},
+        {"roberts", 2, 0},
+        {"kirsch", 8, 0},
+        {"robinson", 8, 0},
+        {"compass", 8, 0},
+        {"gabor:wavelength=2.1:angle=11:aspect=10", 1, 0},
+        {"gabor:wavelength=256:phase=33", 1, 0},
+        {"laplacian:8", 1, 0},
+        {"laplacian:diagonal5", 1, 0},
+        {"laplacian:diagonal7", 1, 0},
+        {"laplacian:hat", 1, 0},
+        {"log:sigma=60:scale=0.001", 1, 0},
+        {"dog:sigma1=0.01:sigma2=250", 1, 0},
+        {"edge:radius=15", 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t f = 0; f < cases[i].kernels; f++) {
+            double sum = sum_of_taps(cases[i].text, f);
+            if (!(fabs(sum - cases[i].sum) <= 1e-10))
+                fail_msg("%s: kernel %zu sums to %.17g", cases[i].text, f, sum);
+        }
+}
+
+/* Kernels that a parameter moves, turns or cuts. */
+static void test_sizes_of_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t width, height, anchor_x, anchor_y;
+    } cases[] = {
+        {"shift", 1, 1, 0, 0},
+        {"shift:x=3:y=-2", 4, 3, 3, 0},
+        {"shift:x=0.5:y=-0.5", 2, 2, 1, 0},
+        {"shift:x=2000:y=-1999.5", 2001, 2001, 2000, 0},
+        {"disk:radius=0.5", 1, 1, 0, 0},
+        {"disk:radius=0.51", 3, 3, 1, 1},
+        {"disk:radius=2.5", 5, 5, 2, 2},
+        {"motion:angle=0", 9, 1, 4, 0},
+        {"motion:angle=-90", 1, 9, 0, 4},
+        {"motion:angle=360", 9, 1, 4, 0},
+        {"motion:angle=45", 7, 7, 3, 3},
+        {"roberts", 2, 2, 0, 0},
+        {"edge:radius=15", 31, 31, 15, 15},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GfFilter *filter = parse(cases[i].text);
+        const GfLinear *linear = &filter->stages[0].linear;
+        if (linear->width != cases[i].width || linear->height != cases[i].height ||
+            linear->anchor_x != cases[i].anchor_x || linear->anchor_y != cases[i].anchor_y)
+            fail_msg("%s: %zu x %zu about (%zu, %zu)", cases[i].text, linear->width, linear->height,
+                     linear->anchor_x, linear->anchor_y);
+        gf_filter_free(filter);
+    }
+}
+
 /* Whether `name` is one of the filters of a chain. */
 static bool names_filter(const char *text, const char *name)
 {
@@ -267,6 +369,11 @@ static void test_refusals(void **state)
     assert_refused("sobel,,box", "an empty filter name");
     assert_refused("soble", "did you mean \"sobel\"?");
     assert_refused("gausian:sigma=2", "did you mean \"gaussian\"?");
+    assert_refused("median:size=5", "sorts samples");
+    assert_refused("bilateral", "by their differences");
+    assert_refused("median", "linear");
+    assert_refused("gabor:sigma=0.2", "at least 0.3");
+    assert_refused("gabor:sigma=250:aspect=0.1", "is larger than");
     assert_refused("xyzzyplugh", "gpufilter filters lists them");
     assert_refused("evil\x1b[2J\n", "\\x1b[2J");
     assert_refused("gaussian:sigma", "not of the form parameter=value");
@@ -605,6 +712,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_of_reference),
         cmocka_unit_test(test_values_of_cpu),
+        cmocka_unit_test(test_kernel_sums),
+        cmocka_unit_test(test_sizes_of_kernels),
         cmocka_unit_test(test_every_filter_has_values),
         cmocka_unit_test(test_learned_parameters),
         cmocka_unit_test(test_every_parameter_keeps_its_range),

@@ -88,6 +88,13 @@ static void test_range_and_alpha(void **state)
         {"laplacian", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
         {"laplacian,gaussian", GF_RANGE_ABS, GF_ALPHA_COPY, 2},
         {"gaussian,sobel", GF_RANGE_CLAMP, GF_ALPHA_COPY, 2},
+        {"shift", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
+        {"shift:x=1", GF_RANGE_CLAMP, GF_ALPHA_PREMUL, 3},
+        {"highboost", GF_RANGE_CLAMP, GF_ALPHA_PREMUL, 3},
+        {"highboost:boost=1", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
+        {"kirsch", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
+        {"roberts", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
+        {"dog:sigma1=250:sigma2=0.01", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
         {"3x1+128: -1 0 1", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
         {"3x1: -1 0 1,1x1+128: 1", GF_RANGE_CLAMP, GF_ALPHA_COPY, 2},
     };
