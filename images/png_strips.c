@@ -29,7 +29,7 @@ enum {
     CHECKSUM = 4,
     MARGIN = 64, /* for the above, and for zlib's flush */
     ZLIB_MEMORY = 8,
-    RUNS = 6 /* strips that become as many times smaller are mostly runs */
+    RUNS = 4 /* strips that become as many times smaller are mostly runs */
 };
 
 /* A strip on its way through a worker. */
