@@ -28,10 +28,11 @@ static double find_largest(const GfImage *a, const GfImage *b)
 
 static void lay_out(double largest, bool integers, GfHistogram *histogram)
 {
+    enum { least = 3 }; /* equal pictures are more than a single bar */
     double most = GF_HISTOGRAM_HALF;
     *histogram = (GfHistogram){.half = GF_HISTOGRAM_HALF, .width = 1.0};
     if (integers && largest <= most) {
-        histogram->half = (size_t)largest;
+        histogram->half = gf_max((size_t)largest, least);
     } else if (integers) {
         double width = ceil((2.0 * largest + 1.0) / (2.0 * most + 1.0));
         histogram->width = width + (fmod(width, 2.0) > 0.0 ? 0.0 : 1.0);

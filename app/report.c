@@ -92,7 +92,7 @@ void gf_report_case(GfReport *report, const GfReportCase *compared)
     gf_html_print(rows, "<tr><th scope=\"row\"><a href=\"#c%zu\">", number);
     gf_html_text(rows, report->title);
     gf_html_print(rows, "</a></th><td>");
-    gf_html_text(rows, compared->filter ? compared->filter : "");
+    gf_html_text(rows, compared->filter ? compared->filter : "–");
     gf_html_print(rows, "</td>");
     put_cell(rows, "%.6g", figures->largest);
     put_cell(rows, "%.4g", figures->mean);

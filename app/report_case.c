@@ -111,8 +111,11 @@ static void put_view(const Gallery *gallery, const GfView *view, const GfFormat 
     if (!colours_of(format))
         gf_html_print(gallery->html, "<br>channel %zu of %zu", view->first + 1, format->channels);
     if (gf_sample_is_float(format->sample)) {
-        gf_html_print(gallery->html, "<br>black is %.5g, white is %.5g", view->stretch.low,
-                      view->stretch.high);
+        if (view->stretch.high > view->stretch.low)
+            gf_html_print(gallery->html, "<br>black is %.5g, white is %.5g", view->stretch.low,
+                          view->stretch.high);
+        else
+            gf_html_print(gallery->html, "<br>gray: its numbers have no range");
     } else if (format->sample != GF_U8) {
         gf_html_print(gallery->html, "<br>shown with 8 of its %zu bits",
                       8 * gf_sample_size(format->sample));
@@ -281,11 +284,12 @@ static void put_figures(GfHtml *html, const GfFigures *figures)
     put_figure(html, "Mean difference", "%.6g", figures->mean, "");
     put_figure(html, "PSNR", "%.2f", figures->psnr, isfinite(figures->psnr) ? " dB" : "");
     put_figure(html, "SSIM", "%.8f", figures->ssim, "");
-    gf_html_print(html,
-                  "<div><dt>Beyond %.6g</dt><dd>%zu <small>of %zu samples (%.4g %%)</small></dd>"
-                  "</div>\n</dl>\n",
-                  figures->tolerance, figures->beyond, figures->samples,
-                  100.0 * (double)figures->beyond / (double)figures->samples);
+    gf_html_print(
+        html,
+        "<div><dt>Beyond %.6g</dt><dd>%zu <small>of %zu samples, %.4g&nbsp;%%</small></dd>"
+        "</div>\n</dl>\n",
+        figures->tolerance, figures->beyond, figures->samples,
+        100.0 * (double)figures->beyond / (double)figures->samples);
 }
 
 static void put_sides(GfHtml *html, const GfReportCase *compared)
@@ -314,7 +318,7 @@ void gf_report_article(GfHtml *html, size_t number, const GfReportCase *compared
 {
     bool passed = compared->figures->beyond == 0;
     gf_html_print(html, "<article id=\"c%zu\">\n<h3><span>", number);
-    gf_html_text(html, compared->filter ? compared->filter : "Comparison");
+    gf_html_text(html, compared->filter ? compared->filter : "A against B");
     gf_html_print(html, "</span> <strong class=\"verdict %s\">%s</strong></h3>\n",
                   passed ? "passed" : "failed", passed ? "passed" : "failed");
     gf_html_print(html, "<p class=\"facts\">");

@@ -58,7 +58,8 @@ static void put_bars(GfHtml *html, const GfHistogram *h, double tolerance)
         gf_html_print(html, "<title>%.6g", gf_histogram_middle(h, i));
         if (h->reach > 0)
             gf_html_print(html, " ± %.4g", h->reach);
-        gf_html_print(html, ": %zu samples</title></rect>\n", h->counts[i]);
+        gf_html_print(html, ": %zu sample%s</title></rect>\n", h->counts[i],
+                      h->counts[i] == 1 ? "" : "s");
     }
 }
 
@@ -68,23 +69,34 @@ static void put_axis(GfHtml *html, const GfHistogram *h)
     gf_html_print(html, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, HEIGHT - BOTTOM,
                   WIDTH - RIGHT);
     for (size_t i = h->half ? 0 : 1; i < (h->half ? 3 : 2); i++)
-        gf_html_print(html, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%+.5g</text>\n",
+        gf_html_print(html, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%.5g</text>\n",
                       bar_place(h, (double)bars[i]), HEIGHT - BOTTOM + 18,
-                      gf_histogram_middle(h, bars[i]) + 0.0);
+                      bars[i] < h->half   ? "−"
+                      : bars[i] > h->half ? "+"
+                                          : "",
+                      fabs(gf_histogram_middle(h, bars[i])));
     gf_html_print(html,
                   "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">difference A − B</text>\n",
-                  LEFT + plot_width / 4.0, HEIGHT - 6);
+                  LEFT + plot_width / 2.0, HEIGHT - 4);
 }
 
-/* The tolerance on both sides of zero, where it is within the drawing. */
-static void put_tolerance(GfHtml *html, const GfHistogram *h, double tolerance)
+/* The tolerance in bars from zero: beyond the last difference that it allows. */
+static double tolerance_place(const GfHistogram *h, double tolerance)
 {
-    double bars = (tolerance + (h->reach * 2.0 < h->width ? 0.5 : 0.0)) / h->width;
+    bool integers = h->reach * 2.0 < h->width;
+    return (integers ? floor(tolerance) + 0.5 : tolerance) / h->width;
+}
+
+/* Lines on both sides of zero; whether they are within the drawing. */
+static bool put_tolerance(GfHtml *html, const GfHistogram *h, double tolerance)
+{
+    double bars = tolerance_place(h, tolerance);
     if (bars > (double)h->half + 0.5)
-        return;
+        return false;
     for (int side = -1; side <= 1; side += 2)
         gf_html_print(html, "<path class=\"tolerance\" d=\"M%.2f %dV%d\"/>",
                       bar_place(h, (double)h->half + side * bars), TOP, HEIGHT - BOTTOM);
+    return true;
 }
 
 void gf_report_histogram(GfHtml *html, const GfReportCase *compared)
@@ -102,15 +114,16 @@ void gf_report_histogram(GfHtml *html, const GfReportCase *compared)
     put_scale(html, most_of(&h));
     put_bars(html, &h, tolerance);
     put_axis(html, &h);
-    put_tolerance(html, &h, tolerance);
+    bool within = put_tolerance(html, &h, tolerance);
     gf_html_print(html, "</svg><figcaption>Samples by their difference A − B, the scale "
                         "logarithmic, ");
     if (gf_sample_is_float(compared->sides[0].image->format.sample) || h.width > 1.0)
         gf_html_print(html, "each bar %.5g wide", h.width);
     else
         gf_html_print(html, "a bar for each difference");
-    gf_html_print(html, "; dashed: the tolerance of ±%.6g.", tolerance);
+    gf_html_print(html, within ? "; dashed: the tolerance of ±%.6g." : "; all within ±%.6g.",
+                  tolerance);
     if (h.infinite)
-        gf_html_print(html, " %zu samples differ by no finite number.", h.infinite);
+        gf_html_print(html, " Samples without a finite difference: %zu.", h.infinite);
     gf_html_print(html, "</figcaption></figure>\n");
 }
