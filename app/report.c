@@ -20,7 +20,7 @@ struct GfReport {
     bool in_section;
     const GfImage *input; /* to be shown with the next comparison */
     const char *title;    /* of the section; borrowed */
-    size_t passed, failed, missing;
+    size_t passed, failed, errors;
 };
 
 static const char head[] =
@@ -112,28 +112,30 @@ void gf_report_failure(GfReport *report, const char *title, const char *reason)
 {
     if (!report)
         return;
-    report->missing++;
+    report->errors++;
     report->input = NULL;
     gf_html_print(&report->rows, "<tr><th scope=\"row\">");
     gf_html_text(&report->rows, title);
     gf_html_print(&report->rows, "</th><td colspan=\"6\">");
     gf_html_text(&report->rows, reason);
     gf_html_print(&report->rows,
-                  "</td><td><span class=\"verdict failed\">not compared</span></td></tr>\n");
+                  "</td><td><span class=\"verdict failed\">error</span></td></tr>\n");
 }
 
 static void put_heading(GfReport *report)
 {
     GfHtml *page = &report->page;
-    const char *verdict = report->failed ? "failed" : report->missing ? "incomplete" : "passed";
+    const char *verdict = report->failed ? "failed" : report->errors ? "incomplete" : "passed";
     gf_html_print(page, "%s<title>gpufilter comparison: %s</title>\n<style>\n%s</style>\n", head,
                   verdict, gf_report_style);
     gf_html_print(page, "</head>\n<body>\n<header>\n<h1>Comparison %s</h1>\n<p>", verdict);
     gf_html_print(page, "%zu of %zu within the tolerance", report->passed,
                   report->passed + report->failed);
-    if (report->missing)
-        gf_html_print(page, ", %zu not compared", report->missing);
-    gf_html_print(page, ".</p>\n</header>\n<main>\n<div class=\"scroll\"><table>\n"
+    if (report->errors)
+        gf_html_print(page, ", %zu with errors", report->errors);
+    gf_html_print(page, ".</p>\n</header>\n<main>\n<div class=\"scroll\" role=\"region\" "
+                        "aria-label=\"Summary\" tabindex=\"0\">"
+                        "<table>\n"
                         "<thead><tr><th scope=\"col\">Picture</th><th scope=\"col\">Filter</th>"
                         "<th scope=\"col\" class=\"number\">Largest</th>"
                         "<th scope=\"col\" class=\"number\">Mean</th>"

@@ -36,7 +36,7 @@ void gf_report_picture(GfReport *report, const char *title, const GfImage *input
  * gf_report_commit(). */
 void gf_report_case(GfReport *report, const GfReportCase *compared);
 
-/* A picture that could not be compared. */
+/* A picture that could not be compared, or whose outputs could not be written. */
 void gf_report_failure(GfReport *report, const char *title, const char *reason);
 
 /* Writes the page and gives it its name, and frees the report. The first failure of any of the above, with the

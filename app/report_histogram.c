@@ -7,7 +7,7 @@
 #include "app/report_case.h"
 
 /* Of the drawing, in its own units. */
-enum { WIDTH = 900, HEIGHT = 220, LEFT = 64, RIGHT = 16, TOP = 14, BOTTOM = 38 };
+enum { WIDTH = 900, HEIGHT = 220, LEFT = 80, RIGHT = 16, TOP = 14, BOTTOM = 38 };
 
 static const double plot_width = WIDTH - LEFT - RIGHT, plot_height = HEIGHT - TOP - BOTTOM;
 
@@ -65,19 +65,20 @@ static void put_bars(GfHtml *html, const GfHistogram *h, double tolerance)
 
 static void put_axis(GfHtml *html, const GfHistogram *h)
 {
-    const size_t bars[] = {0, h->half, 2 * h->half};
+    double end = gf_histogram_middle(h, 2 * h->half);
     gf_html_print(html, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, HEIGHT - BOTTOM,
                   WIDTH - RIGHT);
-    for (size_t i = h->half ? 0 : 1; i < (h->half ? 3 : 2); i++)
-        gf_html_print(html, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%.5g</text>\n",
-                      bar_place(h, (double)bars[i]), HEIGHT - BOTTOM + 18,
-                      bars[i] < h->half   ? "−"
-                      : bars[i] > h->half ? "+"
-                                          : "",
-                      fabs(gf_histogram_middle(h, bars[i])));
+    /* From the edges inwards, as the numbers of floats are long. */
+    if (h->half)
+        gf_html_print(html,
+                      "<text x=\"%d\" y=\"%d\">−%.5g</text>"
+                      "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">+%.5g</text>\n",
+                      LEFT, HEIGHT - BOTTOM + 18, end, WIDTH - RIGHT, HEIGHT - BOTTOM + 18, end);
     gf_html_print(html,
+                  "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">0</text>"
                   "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">difference A − B</text>\n",
-                  LEFT + plot_width / 2.0, HEIGHT - 4);
+                  LEFT + plot_width / 2.0, HEIGHT - BOTTOM + 18, LEFT + plot_width / 2.0,
+                  HEIGHT - 4);
 }
 
 /* The tolerance in bars from zero: beyond the last difference that it allows. */

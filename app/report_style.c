@@ -54,7 +54,7 @@ const char gf_report_style[] =
     ".frame svg{position:absolute;inset:0;width:100%;height:100%}\n"
     ".frame rect{fill:none;stroke:#ffb020;stroke-width:1.5;vector-effect:non-scaling-stroke}\n"
     ".histogram svg{display:block;width:100%;height:auto;margin-top:8px}\n"
-    ".histogram text{fill:var(--faint);font-size:12px}\n"
+    ".histogram text{fill:var(--faint);font-size:11px}\n"
     ".rule{stroke:var(--line)}.axis{stroke:var(--faint)}\n"
     ".tolerance{stroke:var(--faint);stroke-dasharray:4 4}\n"
     ".within{fill:var(--bar)}.beyond{fill:var(--bad)}\n"

@@ -130,7 +130,7 @@ has() {
     [ "$(grep -c '^B: reference 601x4 1' <<<"$output")" -eq 2 ]
     page text page.html
     has 'Comparison incomplete'
-    has '4 of 4 within the tolerance, 1 not compared.'
+    has '4 of 4 within the tolerance, 1 with errors.'
     has 'not a PNG, JPEG or .npy picture'
     has 'shown with 8 of its 16 bits'
     [ "$(grep -cxF 'float64' <<<"$output")" -ge 1 ]
