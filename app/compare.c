@@ -15,12 +15,17 @@ static double sample(const GfImage *image, size_t y, size_t i)
     return gf_sample_at(rows + y * image->stride, i, image->format.sample);
 }
 
-static double difference(double a, double b)
+double gf_sample_difference(double a, double b)
 {
     if (a == b || (isnan(a) && isnan(b)))
         return 0.0;
-    double d = fabs(a - b);
+    double d = a - b;
     return isnan(d) ? INFINITY : d;
+}
+
+static double difference(double a, double b)
+{
+    return fabs(gf_sample_difference(a, b));
 }
 
 GfStatus gf_compare_formats(const GfFormat *a, const GfFormat *b)
@@ -204,7 +209,12 @@ GfStatus gf_compare_images(const GfImage *a, const GfImage *b, double tolerance,
         for (size_t i = 0; i < row; i++) {
             double d = difference(sample(a, y, i), sample(b, y, i));
             figures->beyond += d > tolerance;
-            figures->largest = fmax(figures->largest, d);
+            if (d > figures->largest) {
+                figures->largest = d;
+                figures->x = i / a->format.channels;
+                figures->y = y;
+                figures->channel = i % a->format.channels;
+            }
             sum += d;
             squares += d * d;
         }

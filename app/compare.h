@@ -7,6 +7,7 @@ typedef struct GfFigures {
     size_t samples, beyond; /* all of them; those that differ by more than the tolerance */
     double tolerance;
     double largest, mean; /* absolute differences, in units of a sample */
+    size_t x, y, channel; /* of the first sample with the largest */
     double psnr;          /* decibels; infinite for equal pictures */
     double ssim;          /* 1 for equal pictures */
 } GfFigures;
@@ -26,6 +27,9 @@ GfStatus gf_compare_formats(const GfFormat *a, const GfFormat *b);
  * Two NaN in one place are equal, one is an infinite difference. GF_EMEMORY. */
 GfStatus gf_compare_images(const GfImage *a, const GfImage *b, double tolerance,
                            GfFigures *figures);
+
+/* a - b; 0 for equal ones, two NaN among them; infinite, of either sign, for one NaN. */
+double gf_sample_difference(double a, double b);
 
 /* Largest finite absolute value of a picture. */
 double gf_image_magnitude(const GfImage *image);

@@ -15,11 +15,16 @@
 #include "app/message.h"
 #include "app/outlets.h"
 #include "app/record.h"
+#include "app/report.h"
 #include "app/stop.h"
 #include "app/whole.h"
 #include "images/light.h"
 
 static const double float_tolerance = 1e-5;
+
+enum { METHODS_SHOWN = 160 };
+
+typedef char Methods[METHODS_SHOWN];
 
 typedef struct Comparison {
     const GfOptions *options;
@@ -27,9 +32,17 @@ typedef struct Comparison {
     const GfJob *job;
     GfBackend *backends[2];
     GfImage in;
+<<<<<<< HEAD
     double gamma;    /* of its light, with --linear */
     GfImage *out[2]; /* a picture a filter */
     size_t beyond;   /* filters whose outputs differ too much */
+=======
+    GfImage *out[2];     /* a picture a filter */
+    Methods *methods[2]; /* likewise: how it was computed */
+    GfFlowTimes times[2];
+    GfReport *report; /* NULL: none is wanted */
+    size_t beyond;    /* filters whose outputs differ too much */
+>>>>>>> report
 } Comparison;
 
 typedef struct Memory {
@@ -62,13 +75,24 @@ static GfStatus write_memory(void *context, size_t output, GfBand *band)
     return GF_OK;
 }
 
+/* The methods of the steps to one output, as far as there is room. */
+static void note_methods(const GfLane *lane, size_t output, char *text)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < lane->plan->pipelines[output].count && used < METHODS_SHOWN; i++)
+        used += (size_t)snprintf(text + used, METHODS_SHOWN - used, "%s%s", i ? ", " : "",
+                                 lane->backend->method(lane->session, output, i));
+}
+
 /* Computes all filters on one backend into out[]. */
 static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
 {
     GfLane lane = {0};
     GfImage *out = comparison->out[which];
-    GfFlowTimes times = {0};
+    GfFlowTimes *times = &comparison->times[which];
     GfStatus status;
+    *times = (GfFlowTimes){0};
     GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
     wishes.gamma = comparison->gamma;
     wishes.band_bytes = 0; /* as in a run without --compare */
@@ -78,9 +102,11 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
         GF_GO(gf_image_allocate(&lane.plan->pipelines[i].out, &out[i]));
     Memory memory = {&comparison->in, out};
     const GfEnds ends = {read_memory, write_memory, &memory};
-    GF_GO(gf_flow_run(&lane, &ends, &times));
+    GF_GO(gf_flow_run(&lane, &ends, times));
+    for (size_t i = 0; i < lane.plan->outputs; i++)
+        note_methods(&lane, i, comparison->methods[which][i]);
     gf_say_detail(comparison->job->input->path, "%s (%s): %.4f s in kernels, %.4f s in transfers",
-                  lane.backend->name, lane.backend->device, times.compute, times.copy);
+                  lane.backend->name, lane.backend->device, times->compute, times->copy);
 done:
     gf_lane_clear(&lane);
     return status;
@@ -108,6 +134,24 @@ static void print_figures(const Comparison *comparison, size_t filter, const GfF
     free(title);
 }
 
+static void report_filter(const Comparison *comparison, size_t filter, const GfFigures *figures)
+{
+    GfReportCase compared = {.filter = comparison->bank->filters[filter]->text,
+                             .figures = figures,
+                             .opaque = gf_sample_max(comparison->out[0][filter].format.sample)};
+    /* Floats keep the numbers that opacity has in the input. */
+    if (gf_sample_is_float(comparison->out[0][filter].format.sample))
+        compared.opaque = gf_sample_max(comparison->in.format.sample);
+    for (size_t i = 0; i < 2; i++)
+        compared.sides[i] = (GfReportSide){.name = comparison->backends[i]->name,
+                                           .device = comparison->backends[i]->device,
+                                           .method = comparison->methods[i][filter],
+                                           .compute = comparison->times[i].compute,
+                                           .copy = comparison->times[i].copy,
+                                           .image = &comparison->out[i][filter]};
+    gf_report_case(comparison->report, &compared);
+}
+
 static GfStatus compare_filter(Comparison *comparison, size_t filter)
 {
     const GfOptions *options = comparison->options;
@@ -119,6 +163,7 @@ static GfStatus compare_filter(Comparison *comparison, size_t filter)
     GfFigures figures;
     GF_TRY(gf_compare_images(a, b, tolerance, &figures));
     print_figures(comparison, filter, &figures);
+    report_filter(comparison, filter, &figures);
     comparison->beyond += figures.beyond > 0;
     return gf_whole_write_difference(options, a, b, figures.largest);
 }
@@ -160,6 +205,7 @@ static GfStatus compare_picture(Comparison *comparison, GfReader *reader)
     GF_TRY(gf_whole_read(reader, &options->read, &comparison->in));
     for (size_t i = 0; i < 2; i++)
         GF_TRY(compute(comparison, sample, i));
+    gf_report_picture(comparison->report, comparison->job->input->path, &comparison->in);
     for (size_t i = 0; i < comparison->bank->count; i++)
         GF_TRY(compare_filter(comparison, i));
     return comparison->job->outputs > 0 ? write_outputs(comparison, reader) : GF_OK;
@@ -171,8 +217,10 @@ static GfStatus compare_job(Comparison *comparison)
     const GfJob *job = comparison->job;
     GfReader *reader = NULL;
     GfStatus status;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
         GF_GO(gf_allocate_zero(filters, sizeof(GfImage), &comparison->out[i]));
+        GF_GO(gf_allocate_zero(filters, sizeof(Methods), &comparison->methods[i]));
+    }
     GF_GO(job->input->trouble ? gf_fail(GF_EREAD, "%s", job->input->trouble) : GF_OK);
     GF_GO(gf_reader_open(job->input->path, &comparison->options->read, &reader));
     GF_GO(compare_picture(comparison, reader));
@@ -184,37 +232,36 @@ done:
             gf_image_free(&comparison->out[i][j]);
         free(comparison->out[i]);
         comparison->out[i] = NULL;
+        free(comparison->methods[i]);
+        comparison->methods[i] = NULL;
     }
     return status;
 }
 
 /* Whether the next picture would fail too. */
-static bool report_failure(const GfOptions *options, const GfJob *job, GfStatus status)
+static bool report_failure(const Comparison *comparison, GfStatus status)
 {
+    const GfJob *job = comparison->job;
     GfRecord record = {.outcome = GF_OUTCOME_FAILED};
     gf_error_save(&record.error, status);
     gf_say_error(job->input->path, "%s", gf_message());
-    if (options->json)
+    gf_report_failure(comparison->report, job->input->path, gf_message());
+    if (comparison->options->json)
         gf_record_json(&record, job);
     return gf_record_is_fatal(&record);
 }
 
-int gf_compare_devices(const GfOptions *options, const GfBank *bank, GfDevices *devices,
-                       const GfJobs *jobs)
+/* All pictures one after the other; the exit status. */
+static int compare_jobs(Comparison *comparison, const GfJobs *jobs)
 {
-    Comparison comparison = {.options = options, .bank = bank};
     bool failed = false, fatal = false;
     size_t i;
-    if (gf_devices_pair(devices, &comparison.backends[0], &comparison.backends[1]) != GF_OK) {
-        gf_say_error(NULL, "%s", gf_message());
-        return 2;
-    }
     for (i = 0; i < jobs->count && !gf_stop_signal() && !fatal; i++) {
-        comparison.job = &jobs->jobs[i];
-        GfStatus status = compare_job(&comparison);
+        comparison->job = &jobs->jobs[i];
+        GfStatus status = compare_job(comparison);
         if (status == GF_OK || status == GF_STOPPED)
             continue;
-        fatal = report_failure(options, comparison.job, status);
+        fatal = report_failure(comparison, status);
         failed = true;
     }
     if (fatal) {
@@ -223,5 +270,25 @@ int gf_compare_devices(const GfOptions *options, const GfBank *bank, GfDevices *
     }
     if (gf_stop_signal())
         return 128 + gf_stop_signal();
-    return failed || comparison.beyond > 0;
+    return failed || comparison->beyond > 0;
+}
+
+int gf_compare_devices(const GfOptions *options, const GfBank *bank, GfDevices *devices,
+                       const GfJobs *jobs)
+{
+    Comparison comparison = {.options = options, .bank = bank};
+    if (gf_report_open(options, &comparison.report) != GF_OK ||
+        gf_devices_pair(devices, &comparison.backends[0], &comparison.backends[1]) != GF_OK) {
+        gf_say_error(NULL, "%s", gf_message());
+        gf_report_discard(&comparison.report);
+        return 2;
+    }
+    int result = compare_jobs(&comparison, jobs);
+    /* A page of some of the pictures would pass for one of all. */
+    if (result > 1)
+        gf_report_discard(&comparison.report);
+    if (gf_report_commit(&comparison.report) == GF_OK)
+        return result;
+    gf_say_error(NULL, "%s", gf_message());
+    return 3;
 }

@@ -9,6 +9,7 @@
 #include "app/figures.h"
 #include "app/job_checks.h"
 #include "app/message.h"
+#include "app/report.h"
 #include "app/whole.h"
 
 enum { TWO = 2 };
@@ -40,32 +41,60 @@ static GfStatus load(const GfOptions *options, Pair *pair, const char **path)
     return gf_compare_formats(&pair->images[0].format, &pair->images[1].format);
 }
 
-static void print_figures(const GfOptions *options, const GfFigures *figures)
+static void print_figures(const GfOptions *options, const char *title, const GfFigures *figures)
 {
-    const char *a = options->operands[0], *b = options->operands[1];
     if (options->json) {
         json_t *line = json_object();
-        json_object_set_new(line, "a", gf_name_json(a));
-        json_object_set_new(line, "b", gf_name_json(b));
+        json_object_set_new(line, "a", gf_name_json(options->operands[0]));
+        json_object_set_new(line, "b", gf_name_json(options->operands[1]));
         gf_figures_json(line, figures);
         return;
     }
+    gf_figures_print(title, figures);
+}
+
+static GfStatus write_report(const GfOptions *options, const Pair *pair, const char *title,
+                             const GfFigures *figures, GfReport **report)
+{
+    GfReportCase compared = {.figures = figures,
+                             .opaque = gf_sample_max(pair->images[0].format.sample)};
+    for (size_t i = 0; i < TWO; i++)
+        compared.sides[i] = (GfReportSide){.name = options->operands[i], .image = &pair->images[i]};
+    gf_report_picture(*report, title, NULL);
+    gf_report_case(*report, &compared);
+    return gf_report_commit(report);
+}
+
+/* Compares what has been loaded. */
+static GfStatus compare_loaded(const GfOptions *options, const Pair *pair, GfFigures *figures,
+                               GfReport **report)
+{
+    const GfImage *a = &pair->images[0], *b = &pair->images[1];
     char *title = NULL;
-    if (asprintf(&title, "%s and %s", a, b) < 0)
-        title = NULL;
-    gf_figures_print(title ? title : a, figures);
+    GfStatus status;
+    if (asprintf(&title, "%s and %s", options->operands[0], options->operands[1]) < 0)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    GF_GO(gf_compare_images(a, b, options->tolerance, figures));
+    print_figures(options, title, figures);
+    GF_GO(gf_whole_write_difference(options, a, b, figures->largest));
+    GF_GO(write_report(options, pair, title, figures, report));
+done:
     free(title);
+    return status;
 }
 
 static GfStatus compare(const GfOptions *options, Pair *pair, GfFigures *figures, const char **path)
 {
+    GfReport *report = NULL;
+    GfStatus status;
     *path = NULL;
-    GF_TRY(gf_diff_image_check(options, options->operands, options->operand_count));
-    GF_TRY(load(options, pair, path));
-    const GfImage *a = &pair->images[0], *b = &pair->images[1];
-    GF_TRY(gf_compare_images(a, b, options->tolerance, figures));
-    print_figures(options, figures);
-    return gf_whole_write_difference(options, a, b, figures->largest);
+    GF_GO(gf_compare_check_paths(options, options->operands, options->operand_count));
+    GF_GO(gf_report_open(options, &report));
+    GF_GO(load(options, pair, path));
+    GF_GO(compare_loaded(options, pair, figures, &report));
+done:
+    gf_report_discard(&report);
+    return status;
 }
 
 int gf_compare_files(const GfOptions *options)

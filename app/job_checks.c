@@ -171,20 +171,30 @@ done:
     return status;
 }
 
-GfStatus gf_diff_image_check(const GfOptions *options, const char *const *others, size_t count)
+/* The value of an option that writes a file beside the figures; NULL: not given. */
+static GfStatus check_apart(const char *option, const char *path, const char *const *others,
+                            size_t count)
 {
     char shown[SHOWN], other[SHOWN];
-    if (options->diff_image && strcmp(options->diff_image, "-") == 0)
-        return gf_fail(GF_EUSAGE, "--diff-image -: the figures go to standard output");
-    for (size_t i = 0; options->diff_image && i < count; i++) {
+    if (path && strcmp(path, "-") == 0)
+        return gf_fail(GF_EUSAGE, "--%s -: the figures go to standard output", option);
+    for (size_t i = 0; path && i < count; i++) {
         bool same;
-        GF_TRY(gf_place_same(options->diff_image, others[i], &same));
+        GF_TRY(gf_place_same(path, others[i], &same));
         if (same)
-            return gf_fail(GF_EUSAGE, "--diff-image %s: this is %s, which would be lost",
-                           gf_escape(options->diff_image, shown, sizeof shown),
+            return gf_fail(GF_EUSAGE, "--%s %s: this is %s, which would be lost", option,
+                           gf_escape(path, shown, sizeof shown),
                            gf_escape(others[i], other, sizeof other));
     }
     return GF_OK;
+}
+
+GfStatus gf_compare_check_paths(const GfOptions *options, const char *const *others, size_t count)
+{
+    GF_TRY(check_apart("diff-image", options->diff_image, others, count));
+    GF_TRY(check_apart("report", options->report, others, count));
+    return check_apart("report", options->report, &options->diff_image,
+                       options->diff_image ? 1 : 0);
 }
 
 GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs)
@@ -194,8 +204,8 @@ GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs)
     for (size_t i = 0; i < jobs->count; i++) {
         const GfJob *job = &jobs->jobs[i];
         const char *input = job->input->path;
-        GF_TRY(gf_diff_image_check(options, &input, 1));
-        GF_TRY(gf_diff_image_check(options, (const char *const *)job->paths, job->outputs));
+        GF_TRY(gf_compare_check_paths(options, &input, 1));
+        GF_TRY(gf_compare_check_paths(options, (const char *const *)job->paths, job->outputs));
     }
     return GF_OK;
 }

@@ -11,5 +11,5 @@ GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool na
  * --in-place. GF_EUSAGE; GF_EMEMORY. */
 GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs);
 
-/* Whether --diff-image, where given, would replace none of `others`. GF_EUSAGE; GF_EMEMORY. */
-GfStatus gf_diff_image_check(const GfOptions *options, const char *const *others, size_t count);
+/* Whether --diff-image and --report, where given, are two files and none of `others`. GF_EUSAGE; GF_EMEMORY. */
+GfStatus gf_compare_check_paths(const GfOptions *options, const char *const *others, size_t count);

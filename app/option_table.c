@@ -144,6 +144,11 @@ static GfStatus set_diff_image(GfOptions *options, const char *value)
     return set_text(&options->diff_image, "diff-image", value);
 }
 
+static GfStatus set_report(GfOptions *options, const char *value)
+{
+    return set_text(&options->report, "report", value);
+}
+
 static GfStatus set_format(GfOptions *options, const char *value)
 {
     GfWord words[MAX_WORDS + 1] = {{NULL, 0}};
@@ -411,6 +416,10 @@ const GfOption gf_option_table[] = {
      GF_SECTION_COMPARE, EITHER, SET(set_tolerance)},
     {"diff-image", 0, "PATH", "write the differences, the largest as white", GF_SECTION_COMPARE,
      EITHER, SET(set_diff_image)},
+    {"report", 0, "FILE",
+     "write a page of HTML: pictures, differences, figures and\n"
+     "histograms of all that is compared",
+     GF_SECTION_COMPARE, EITHER, SET(set_report)},
 
     {"stats", 0, NULL, "time and throughput of each picture", GF_SECTION_REPORT, FILTER,
      FLAG(stats)},

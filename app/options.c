@@ -207,9 +207,11 @@ static GfStatus check_together(const GfOptions *options)
         options->device != GF_DEVICE_CUDA)
         return gf_fail(GF_EUSAGE, "--algorithm names a GPU method; it needs --device cuda");
     if (options->command == GF_COMMAND_FILTER && !options->compare &&
-        (options->tolerance_given || options->diff_image))
+        (options->tolerance_given || options->diff_image || options->report))
         return gf_fail(GF_EUSAGE, "--%s goes with --compare, or with gpufilter compare A B",
-                       options->diff_image ? "diff-image" : "tolerance");
+                       options->report       ? "report"
+                       : options->diff_image ? "diff-image"
+                                             : "tolerance");
     return GF_OK;
 }
 

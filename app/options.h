@@ -84,7 +84,7 @@ typedef struct GfOptions {
 
     bool compare, tolerance_given;
     double tolerance;
-    const char *diff_image;
+    const char *diff_image, *report; /* NULL: not written */
     const char
         *picture;       /* of `filters`, `weights`: where kernels are drawn; NULL: listed as text */
     const char *tensor; /* of `weights`: whose; NULL: not named */

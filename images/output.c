@@ -168,7 +168,8 @@ static GfStatus open_path(GfOutput *output, const char *path)
     return open_file(output, path, &about);
 }
 
-GfStatus gf_output_open(const char *path, bool replace, GfOutput **output)
+/* `path` NULL: an output without a name. */
+static GfStatus open_output(const char *path, bool replace, GfOutput **output)
 {
     GfOutput *opened;
     *output = NULL;
@@ -176,11 +177,21 @@ GfStatus gf_output_open(const char *path, bool replace, GfOutput **output)
     memset(opened, 0, offsetof(GfOutput, buffer));
     opened->fd = opened->directory = opened->target = -1;
     opened->replace = replace;
-    GfStatus status = open_path(opened, path);
+    GfStatus status = path ? open_path(opened, path) : open_spool(opened);
     if (status != GF_OK)
         gf_output_discard(&opened);
     *output = opened;
     return status;
+}
+
+GfStatus gf_output_open(const char *path, bool replace, GfOutput **output)
+{
+    return open_output(path, replace, output);
+}
+
+GfStatus gf_output_spool(GfOutput **output)
+{
+    return open_output(NULL, false, output);
 }
 
 static GfStatus write_all_at(int fd, const void *bytes, size_t size, uint64_t offset)
@@ -232,6 +243,24 @@ GfStatus gf_output_write_at(GfOutput *output, const void *bytes, size_t size, ui
     GF_TRY(flush(output));
     extend(output, offset + size);
     return write_all_at(output->fd, bytes, size, offset);
+}
+
+GfStatus gf_output_read(GfOutput *output, void *bytes, size_t size, uint64_t offset, size_t *got)
+{
+    *got = 0;
+    GF_TRY(flush(output));
+    while (*got < size) {
+        unsigned char *to = (unsigned char *)bytes + *got;
+        ssize_t n = pread(output->fd, to, size - *got, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return gf_fail(GF_EREAD, "the temporary file cannot be read back: %s", strerror(errno));
+        if (n == 0)
+            break;
+        *got += (size_t)n;
+    }
+    return GF_OK;
 }
 
 /* Errors that network file systems keep until close() come out at the first close of any descriptor

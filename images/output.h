@@ -16,6 +16,13 @@ typedef struct GfOutput GfOutput;
  * another process made it meanwhile) at commit. A replaced file keeps its permission bits. */
 GfStatus gf_output_open(const char *path, bool replace, GfOutput **output);
 
+/* Begins an output that takes no name: a file in the temporary directory, for what is read again
+ * with gf_output_read() and then discarded. Never committed. */
+GfStatus gf_output_spool(GfOutput **output);
+
+/* Reads up to `size` bytes of what was written, from `offset` on; *got is less only at the end. */
+GfStatus gf_output_read(GfOutput *output, void *bytes, size_t size, uint64_t offset, size_t *got);
+
 /* Appends bytes; buffered. */
 GfStatus gf_output_write(GfOutput *output, const void *bytes, size_t size);
 

@@ -384,6 +384,36 @@ static void what_killed_processes_leave_is_swept(void **state)
     assert_holds(in_folder(".gpufilter-mine"), "not ours");
 }
 
+static void what_is_spooled_can_be_read_back(void **state)
+{
+    (void)state;
+    enum { SIZE = 700001 }; /* more than the buffer holds */
+    static unsigned char written[SIZE], found[SIZE + 1];
+    GfOutput *output;
+    size_t got;
+    for (size_t i = 0; i < SIZE; i++)
+        written[i] = (unsigned char)(i * 31 + i / 257);
+    assert_int_equal(gf_output_spool(&output), GF_OK);
+    assert_int_equal(gf_output_write(output, written, 3), GF_OK);
+    assert_int_equal(gf_output_read(output, found, 2, 1, &got), GF_OK);
+    assert_int_equal(got, 2);
+    assert_memory_equal(found, written + 1, 2);
+    for (size_t i = 3; i < SIZE; i += 9999) {
+        size_t size = SIZE - i < 9999 ? SIZE - i : 9999;
+        assert_int_equal(gf_output_write(output, written + i, size), GF_OK);
+    }
+    found[SIZE] = 0xA5;
+    assert_int_equal(gf_output_read(output, found, SIZE + 1, 0, &got), GF_OK);
+    assert_int_equal(got, SIZE);
+    assert_memory_equal(found, written, SIZE);
+    assert_int_equal(found[SIZE], 0xA5);
+    assert_int_equal(gf_output_read(output, found, 5, SIZE, &got), GF_OK);
+    assert_int_equal(got, 0);
+    gf_output_discard(&output);
+    assert_null(output);
+    assert_int_equal(entries(), 0);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -423,6 +453,7 @@ int main(void)
         IN_FOLDER(no_descriptor_is_lost),
         IN_FOLDER(named_temporaries_can_be_removed_from_a_handler),
         IN_FOLDER(what_killed_processes_leave_is_swept),
+        IN_FOLDER(what_is_spooled_can_be_read_back),
     };
     int failed = cmocka_run_group_tests_name("unnamed files", tests, NULL, NULL);
     refuse_unnamed = true;
