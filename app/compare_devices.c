@@ -32,17 +32,12 @@ typedef struct Comparison {
     const GfJob *job;
     GfBackend *backends[2];
     GfImage in;
-<<<<<<< HEAD
-    double gamma;    /* of its light, with --linear */
-    GfImage *out[2]; /* a picture a filter */
-    size_t beyond;   /* filters whose outputs differ too much */
-=======
+    double gamma;        /* of its light, with --linear */
     GfImage *out[2];     /* a picture a filter */
     Methods *methods[2]; /* likewise: how it was computed */
     GfFlowTimes times[2];
     GfReport *report; /* NULL: none is wanted */
     size_t beyond;    /* filters whose outputs differ too much */
->>>>>>> report
 } Comparison;
 
 typedef struct Memory {
