@@ -430,6 +430,7 @@ const GfOption gf_option_table[] = {
     {"quiet", 'q', NULL, "errors only", GF_SECTION_REPORT, EITHER, FLAG(quiet)},
     {"verbose", 'v', NULL, "what was chosen, and why", GF_SECTION_REPORT, REPORTING, FLAG(verbose)},
     {"help", 'h', NULL, "this text", GF_SECTION_REPORT, ALL, FLAG(help)},
-    {"version", 0, NULL, "the version", GF_SECTION_REPORT, ALL, FLAG(version)},
+    {"version", 0, NULL, "the version, and those of the libraries", GF_SECTION_REPORT, ALL,
+     FLAG(version)},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL, NULL},
 };

@@ -78,7 +78,7 @@ typed() {
     : >net-w.npy
     : >net.json
     while read -r line; do lines+=("$(typed_part "$line")"); done <<<"$typed_lines"
-    "$BATS_TEST_DIRNAME/../typing.py" "$1" script "${lines[@]}" >got
+    "$BATS_TEST_DIRNAME/../typist.py" "$1" script "${lines[@]}" >got
     diff <(while read -r line; do printf '%s\n' "${line##*=> }"; done <<<"$typed_lines") got
 }
 
