@@ -211,8 +211,9 @@ def skimage_rows():
     yield Row("scikit-image", "gaussian, sigma 2", kernel("gaussian:sigma=2", "--depth", "f32"),
               in_double(lambda p: filters.gaussian(p, 2, mode="nearest", preserve_range=True)), FLOAT)
     for name, scale in (("sobel", 1 / 4), ("prewitt", 1 / 3), ("scharr", 1 / 16)):
-        yield Row("scikit-image", f"{name}_v", kernel(f"{name}:x:scale={scale!r}", "--border", "reflect", "--depth", "f32"),
-                  in_double(getattr(filters, name + "_v")), FLOAT, "it divides by the sum of the smoothing taps")
+        yield Row("scikit-image", f"{name}_v",
+                  kernel(f"{name}:x:scale={scale!r}", "--border", "reflect", "--depth", "f32"),
+                  in_double(getattr(filters, name + "_v")), FLOAT, "it divides by the sum of the smoothing taps")  # fmt: skip
         yield Row("scikit-image", name,
                   kernel(f"{name}:scale={scale / 2 ** 0.5!r}", "--border", "reflect", "--depth", "f32"),
                   in_double(getattr(filters, name)), FLOAT, "and the magnitude by the root of 2")  # fmt: skip
@@ -250,8 +251,8 @@ def imagemagick_rows():
                   kernel(SHARP_TEXT, "--border", border), imagemagick(SHARP, around), EQUAL)
     yield Row("ImageMagick", "-morphology Convolve", kernel(EMBOSS_TEXT, "--flip"),
               imagemagick(EMBOSS, "edge", "Convolve"), EQUAL, "true convolution: --flip")
-    yield Row("ImageMagick", "-morphology Correlate, fractions", kernel(MIXED_TEXT), imagemagick(MIXED, "edge"), ONE_STEP,
-              "it rounds to 16 bits first, then to 8")  # fmt: skip
+    yield Row("ImageMagick", "-morphology Correlate, fractions", kernel(MIXED_TEXT),
+              imagemagick(MIXED, "edge"), ONE_STEP, "it rounds to 16 bits first, then to 8")  # fmt: skip
 
 
 def rows():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Types lines into an interactive shell and prints what they became: typist.py bash|zsh SCRIPT LINE...
 
-The shell runs in a terminal of its own and has read SCRIPT, completions of gpufilter. Each LINE is typed, a tab after it and
-then return; for each the arguments that gpufilter would have got are printed in one line, as <one> <two>.
+The shell runs in a terminal of its own and has read SCRIPT, completions of gpufilter. Each LINE is typed, a tab after it
+and then return; for each the arguments that gpufilter would have got are printed in one line, as <one> <two>.
 """
 import os
 import pty
