@@ -31,6 +31,9 @@ ci      command clang-format-14 clang-format-14 checks the layout of the code
 ci      command cppcheck        cppcheck        looks for defects in the code
 ci      command shellcheck      shellcheck      looks for defects in the scripts
 ci      command mandoc          mandoc          checks the manual pages
+ci      command lintian         lintian         checks the Debian package
+ci      command zsh             zsh             completes words in the tests
+ci      command fish            fish            completes words in the tests
 ci      command sbatch          slurm-wlm       runs shards in the tests
 ci      command mpirun          openmpi-bin     runs shards in the tests'
 

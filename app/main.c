@@ -18,6 +18,7 @@
 #include "app/stop.h"
 #include "app/tensor_listing.h"
 #include "app/tensor_sheet.h"
+#include "app/version.h"
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
  * and messages would go into a picture. In its place comes one that can only do the opposite, so
@@ -86,7 +87,7 @@ static int run(const GfOptions *options)
         return 0;
     }
     if (options->version) {
-        printf("gpufilter %s\n", GPUFILTER_VERSION);
+        gf_version_print();
         return 0;
     }
     switch (options->command) {

@@ -40,26 +40,28 @@ static GfStatus set_bank(GfOptions *options, const char *value)
     return add_kernel(options, value, true);
 }
 
+static const GfWord combine_words[] = {{"max", GF_COMBINE_MAX}, {"l2", GF_COMBINE_L2},
+                                       {"l1", GF_COMBINE_L1},   {"sum", GF_COMBINE_SUM},
+                                       {"min", GF_COMBINE_MIN}, {NULL, 0}};
+
 static GfStatus set_combine(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"max", GF_COMBINE_MAX}, {"l2", GF_COMBINE_L2},
-                                   {"l1", GF_COMBINE_L1},   {"sum", GF_COMBINE_SUM},
-                                   {"min", GF_COMBINE_MIN}, {NULL, 0}};
     int op;
-    GF_TRY(gf_value_word("combine", value, words, &op));
+    GF_TRY(gf_value_word("combine", value, combine_words, &op));
     options->combine = (GfCombineOp)op;
     return GF_OK;
 }
 
+static const GfWord border_words[] = {
+    {"replicate", GF_BORDER_REPLICATE}, {"reflect101", GF_BORDER_REFLECT101},
+    {"reflect", GF_BORDER_REFLECT},     {"wrap", GF_BORDER_WRAP},
+    {"constant", GF_BORDER_CONSTANT},   {"zero", GF_BORDER_CONSTANT},
+    {"valid", GF_BORDER_VALID},         {"edge", GF_BORDER_REPLICATE},
+    {"nearest", GF_BORDER_REPLICATE},   {"copy", GF_BORDER_REPLICATE},
+    {"circular", GF_BORDER_WRAP},       {NULL, 0}};
+
 static GfStatus set_border(GfOptions *options, const char *value)
 {
-    static const GfWord modes[] = {
-        {"replicate", GF_BORDER_REPLICATE}, {"reflect101", GF_BORDER_REFLECT101},
-        {"reflect", GF_BORDER_REFLECT},     {"wrap", GF_BORDER_WRAP},
-        {"constant", GF_BORDER_CONSTANT},   {"zero", GF_BORDER_CONSTANT},
-        {"valid", GF_BORDER_VALID},         {"edge", GF_BORDER_REPLICATE},
-        {"nearest", GF_BORDER_REPLICATE},   {"copy", GF_BORDER_REPLICATE},
-        {"circular", GF_BORDER_WRAP},       {NULL, 0}};
     static const char constant[] = "constant:";
     int border = GF_BORDER_CONSTANT;
     if (strcmp(value, "mirror") == 0)
@@ -70,52 +72,56 @@ static GfStatus set_border(GfOptions *options, const char *value)
         GF_TRY(
             gf_value_number("border", value + strlen(constant), -INFINITY, &options->border_value));
     else
-        GF_TRY(gf_value_word("border", value, modes, &border));
+        GF_TRY(gf_value_word("border", value, border_words, &border));
     options->border = (GfBorder)border;
     return GF_OK;
 }
 
+enum { RANGE_MINMAX = GF_RANGE_OFFSET + 1 }; /* not of the plan: it sees no whole picture */
+static const GfWord range_words[] = {{"auto", GF_RANGE_AUTO},  {"clamp", GF_RANGE_CLAMP},
+                                     {"abs", GF_RANGE_ABS},    {"offset", GF_RANGE_OFFSET},
+                                     {"minmax", RANGE_MINMAX}, {NULL, 0}};
+
 static GfStatus set_range(GfOptions *options, const char *value)
 {
-    enum { minmax = GF_RANGE_OFFSET + 1 }; /* not of the plan: it sees no whole picture */
-    static const GfWord words[] = {{"auto", GF_RANGE_AUTO}, {"clamp", GF_RANGE_CLAMP},
-                                   {"abs", GF_RANGE_ABS},   {"offset", GF_RANGE_OFFSET},
-                                   {"minmax", minmax},      {NULL, 0}};
     int range;
-    GF_TRY(gf_value_word("range", value, words, &range));
-    options->minmax = range == minmax;
+    GF_TRY(gf_value_word("range", value, range_words, &range));
+    options->minmax = range == RANGE_MINMAX;
     options->range = options->minmax ? GF_RANGE_CLAMP : (GfRange)range;
     return GF_OK;
 }
 
+static const GfWord alpha_words[] = {{"auto", GF_ALPHA_AUTO},
+                                     {"premul", GF_ALPHA_PREMUL},
+                                     {"copy", GF_ALPHA_COPY},
+                                     {"filter", GF_ALPHA_FILTER},
+                                     {NULL, 0}};
+
 static GfStatus set_alpha(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"auto", GF_ALPHA_AUTO},
-                                   {"premul", GF_ALPHA_PREMUL},
-                                   {"copy", GF_ALPHA_COPY},
-                                   {"filter", GF_ALPHA_FILTER},
-                                   {NULL, 0}};
     int alpha;
-    GF_TRY(gf_value_word("alpha", value, words, &alpha));
+    GF_TRY(gf_value_word("alpha", value, alpha_words, &alpha));
     options->alpha = (GfAlpha)alpha;
     return GF_OK;
 }
 
+static const GfWord luma_words[] = {{"bt601", GF_GRAY_BT601}, {"bt709", GF_GRAY_BT709}, {NULL, 0}};
+
 static GfStatus set_luma(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"bt601", GF_GRAY_BT601}, {"bt709", GF_GRAY_BT709}, {NULL, 0}};
     int luma;
-    GF_TRY(gf_value_word("luma", value, words, &luma));
+    GF_TRY(gf_value_word("luma", value, luma_words, &luma));
     options->luma = (GfGray)luma;
     return GF_OK;
 }
 
+static const GfWord depth_words[] = {
+    {"8", GF_U8}, {"16", GF_U16}, {"f32", GF_F32}, {"f64", GF_F64}, {NULL, 0}};
+
 static GfStatus set_depth(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {
-        {"8", GF_U8}, {"16", GF_U16}, {"f32", GF_F32}, {"f64", GF_F64}, {NULL, 0}};
     int depth;
-    GF_TRY(gf_value_word("depth", value, words, &depth));
+    GF_TRY(gf_value_word("depth", value, depth_words, &depth));
     options->depth = (GfSample)depth;
     options->depth_given = true;
     return GF_OK;
@@ -165,14 +171,13 @@ static GfStatus set_montage(GfOptions *options, const char *value)
     return set_text(&options->montage, "montage", value);
 }
 
+static const GfWord montage_scale_words[] = {
+    {"map", GF_MONTAGE_MAP}, {"common", GF_MONTAGE_COMMON}, {"none", GF_MONTAGE_NONE}, {NULL, 0}};
+
 static GfStatus set_montage_scale(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"map", GF_MONTAGE_MAP},
-                                   {"common", GF_MONTAGE_COMMON},
-                                   {"none", GF_MONTAGE_NONE},
-                                   {NULL, 0}};
     int scale;
-    GF_TRY(gf_value_word("montage-scale", value, words, &scale));
+    GF_TRY(gf_value_word("montage-scale", value, montage_scale_words, &scale));
     options->montage_scale = (GfMontageScale)scale;
     return GF_OK;
 }
@@ -201,6 +206,8 @@ static GfStatus set_failures(GfOptions *options, const char *value)
 {
     return set_text(&options->failures, "failures", value);
 }
+
+static const GfWord shard_words[] = {{"auto", 0}, {NULL, 0}}; /* or K/N */
 
 static GfStatus set_shard(GfOptions *options, const char *value)
 {
@@ -235,11 +242,13 @@ static GfStatus set_memory(GfOptions *options, const char *value)
     return GF_OK;
 }
 
+static const GfWord device_words[] = {
+    {"auto", GF_DEVICE_AUTO},           {"cpu", GF_DEVICE_CPU},
+    {"cuda", GF_DEVICE_CUDA},           {"cuda:all", GF_DEVICE_CUDA},
+    {"reference", GF_DEVICE_REFERENCE}, {NULL, 0}};
+
 static GfStatus set_device(GfOptions *options, const char *value)
 {
-    static const GfWord words[] = {{"auto", GF_DEVICE_AUTO},           {"cpu", GF_DEVICE_CPU},
-                                   {"cuda", GF_DEVICE_CUDA},           {"cuda:all", GF_DEVICE_CUDA},
-                                   {"reference", GF_DEVICE_REFERENCE}, {NULL, 0}};
     static const char numbered[] = "cuda:", all[] = "cuda:all";
     int device = GF_DEVICE_CUDA;
     size_t number = 0;
@@ -247,7 +256,7 @@ static GfStatus set_device(GfOptions *options, const char *value)
     if (!options->all_devices && strncmp(value, numbered, strlen(numbered)) == 0)
         GF_TRY(gf_value_count("device", value + strlen(numbered), 0, 255, &number));
     else
-        GF_TRY(gf_value_word("device", value, words, &device));
+        GF_TRY(gf_value_word("device", value, device_words, &device));
     options->device = (GfDeviceWish)device;
     options->device_number = (int)number;
     return GF_OK;
@@ -287,8 +296,9 @@ enum {
     ALL = GF_COMMAND_ALL
 };
 
-#define FLAG(field)   offsetof(GfOptions, field), NULL
-#define SET(function) 0, function
+#define FLAG(field)  offsetof(GfOptions, field), NULL, NULL
+#define SET(name)    0, set_##name, NULL
+#define CHOOSE(name) 0, set_##name, name##_words
 
 const GfOption gf_option_table[] = {
     {"kernel", 'k', "FILTER",
@@ -296,33 +306,33 @@ const GfOption gf_option_table[] = {
      "a kernel '3x3: 0 -1 0  -1 5 -1  0 -1 0', the path of a kernel\n"
      "file, or @ and that of a network's filter file; given again:\n"
      "one more output, decoded once",
-     GF_SECTION_FILTER, FILTER, SET(set_kernel)},
+     GF_SECTION_FILTER, FILTER, SET(kernel)},
     {"bank", 0, "BANK",
      "a family of filters, as gabor:orientations=8:wavelengths=4,8;\n"
      "one output for each of them",
-     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(set_bank)},
+     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(bank)},
     {"combine", 0, "HOW",
      "one output of each bank: the max, min, sum, l1 (sum of\n"
      "absolute values) or l2 (root of the sum of squares)",
-     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, SET(set_combine)},
+     GF_SECTION_FILTER, FILTER | GF_COMMAND_FILTERS, CHOOSE(combine)},
     {"border", 0, "MODE",
      "what lies outside the picture: replicate (default),\n"
      "reflect101, reflect, wrap, constant[:V], zero, or valid\n"
      "(nothing: the output is smaller)",
-     GF_SECTION_FILTER, FILTER, SET(set_border)},
+     GF_SECTION_FILTER, FILTER, CHOOSE(border)},
     {"range", 0, "HOW",
      "how a response becomes a picture: clamp, abs, offset (zero\n"
      "is mid-grey), minmax (smallest is black, largest white), or\n"
      "auto (abs for derivatives, else clamp)",
-     GF_SECTION_FILTER, FILTER, SET(set_range)},
+     GF_SECTION_FILTER, FILTER, CHOOSE(range)},
     {"alpha", 0, "HOW",
      "opacity: premul (colour weighted by it), copy, filter (as\n"
      "a channel like any other), or auto (by the filter's kind)",
-     GF_SECTION_FILTER, FILTER, SET(set_alpha)},
+     GF_SECTION_FILTER, FILTER, CHOOSE(alpha)},
     {"gray", 0, NULL, "filter the luma of pictures in colour; outputs are gray", GF_SECTION_FILTER,
      FILTER, FLAG(gray)},
     {"luma", 0, "WHICH", "of --gray: bt601 (default) or bt709", GF_SECTION_FILTER, FILTER,
-     SET(set_luma)},
+     CHOOSE(luma)},
     {"linear", 0, NULL, "filter light instead of stored numbers", GF_SECTION_FILTER, FILTER,
      FLAG(linear)},
     {"flip", 0, NULL, "true convolution: kernels turned by 180 degrees", GF_SECTION_FILTER, FILTER,
@@ -331,28 +341,28 @@ const GfOption gf_option_table[] = {
     {"output", 'o', "PATH",
      "the output's file, or for several outputs their folder;\n"
      "- is standard output; default: beside the input",
-     GF_SECTION_OUTPUT, FILTER, SET(set_output)},
+     GF_SECTION_OUTPUT, FILTER, SET(output)},
     {"name", 0, "TEMPLATE",
      "names of outputs; default '{stem}.{filter}{ext}', and\n"
      "{dir} and {index} are known too",
-     GF_SECTION_OUTPUT, FILTER, SET(set_name)},
+     GF_SECTION_OUTPUT, FILTER, SET(name)},
     {"montage", 0, "FILE",
      "instead of single outputs one contact sheet a picture; for\n"
      "several pictures a template as '{stem}.maps.png'",
-     GF_SECTION_OUTPUT, FILTER, SET(set_montage)},
+     GF_SECTION_OUTPUT, FILTER, SET(montage)},
     {"montage-scale", 0, "HOW",
      "black and white of a montage are the extremes of each map\n"
      "(default), of all (common), or as --range says (none)",
-     GF_SECTION_OUTPUT, FILTER, SET(set_montage_scale)},
+     GF_SECTION_OUTPUT, FILTER, CHOOSE(montage_scale)},
     {"montage-columns", 0, "N", "tiles in a row of a montage; default: near-square",
-     GF_SECTION_OUTPUT, FILTER, SET(set_montage_columns)},
+     GF_SECTION_OUTPUT, FILTER, SET(montage_columns)},
     {"picture", 0, "FILE",
      "with gpufilter filters: draw the kernels of the filters or\n"
      "of a --bank, of all filters where none is named; with\n"
      "gpufilter weights: draw the kernels of a tensor",
-     GF_SECTION_OUTPUT, GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, SET(set_picture)},
+     GF_SECTION_OUTPUT, GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, SET(picture)},
     {"tensor", 0, "NAME", "with gpufilter weights --picture: the tensor to draw", GF_SECTION_OUTPUT,
-     GF_COMMAND_WEIGHTS, SET(set_tensor)},
+     GF_COMMAND_WEIGHTS, SET(tensor)},
     {"overwrite", 0, NULL, "replace outputs that exist", GF_SECTION_OUTPUT,
      EITHER | GF_COMMAND_FILTERS | GF_COMMAND_WEIGHTS, FLAG(overwrite)},
     {"skip-existing", 0, NULL, "pass over outputs that exist", GF_SECTION_OUTPUT, FILTER,
@@ -362,15 +372,14 @@ const GfOption gf_option_table[] = {
     {"format", 0, "NAME",
      "png, jpeg or npy, where the output's name does not say;\n"
      "default: the input's",
-     GF_SECTION_OUTPUT, FILTER, SET(set_format)},
+     GF_SECTION_OUTPUT, FILTER, SET(format)},
     {"depth", 0, "BITS",
      "8 or 16 bits a sample, or f32 or f64 for .npy; default: the\n"
      "input's, and floats for .npy",
-     GF_SECTION_OUTPUT, FILTER, SET(set_depth)},
-    {"quality", 0, "N", "of JPEG, 1 to 100; default 90", GF_SECTION_OUTPUT, FILTER,
-     SET(set_quality)},
+     GF_SECTION_OUTPUT, FILTER, CHOOSE(depth)},
+    {"quality", 0, "N", "of JPEG, 1 to 100; default 90", GF_SECTION_OUTPUT, FILTER, SET(quality)},
     {"png-level", 0, "N", "of PNG compression: 0 none, 1 fast (default), to 9 small",
-     GF_SECTION_OUTPUT, FILTER, SET(set_png_level)},
+     GF_SECTION_OUTPUT, FILTER, SET(png_level)},
     {"strip", 0, NULL, "drop all metadata but the colour profile", GF_SECTION_OUTPUT, FILTER,
      FLAG(strip)},
 
@@ -380,31 +389,31 @@ const GfOption gf_option_table[] = {
      "inputs that a file lists, one a line or each ended by a zero\n"
      "byte; - is standard input; dir/./sub/a.png keeps sub/ in the\n"
      "outputs' tree",
-     GF_SECTION_INPUT, FILTER, SET(set_files_from)},
+     GF_SECTION_INPUT, FILTER, SET(files_from)},
     {"shard", 0, "K/N",
      "only the K-th of N parts of the inputs, for several machines;\n"
      "auto takes both from Slurm, Open MPI or PMI, auto/N also\n"
      "from the index of a Kubernetes job",
-     GF_SECTION_INPUT, FILTER, SET(set_shard)},
+     GF_SECTION_INPUT, FILTER, CHOOSE(shard)},
     {"tolerant", 0, NULL, "accept what could be decoded of a damaged picture", GF_SECTION_INPUT,
      EITHER, FLAG(read.tolerant)},
     {"no-auto-orient", 0, NULL, "leave the EXIF orientation as it is", GF_SECTION_INPUT, EITHER,
      FLAG(no_auto_orient)},
     {"max-pixels", 0, "N", "refuse larger pictures; k, M, G are thousands; default 1 G",
-     GF_SECTION_INPUT, EITHER, SET(set_max_pixels)},
+     GF_SECTION_INPUT, EITHER, SET(max_pixels)},
 
     {"device", 0, "WHICH",
      "cpu, cuda, cuda:N, cuda:all, reference (float64, slow), or\n"
      "auto: what is expected to be faster",
-     GF_SECTION_DEVICE, FILTER, SET(set_device)},
+     GF_SECTION_DEVICE, FILTER, CHOOSE(device)},
     {"algorithm", 0, "NAME", "GPU method; gpufilter algorithms lists them", GF_SECTION_DEVICE,
-     FILTER, SET(set_algorithm)},
+     FILTER, SET(algorithm)},
     {"threads", 0, "N", "of the CPU; default: one a processor", GF_SECTION_DEVICE, FILTER,
-     SET(set_threads)},
+     SET(threads)},
     {"jobs", 'j', "N", "pictures in flight; default: one a processor, at most 8", GF_SECTION_DEVICE,
-     FILTER, SET(set_jobs)},
+     FILTER, SET(jobs)},
     {"memory", 0, "SIZE", "most memory for rows in flight, as 512M or 2G", GF_SECTION_DEVICE,
-     EITHER, SET(set_memory)},
+     EITHER, SET(memory)},
 
     {"compare", 0, NULL,
      "compute on the GPU and on the CPU (without a GPU: on the\n"
@@ -413,20 +422,20 @@ const GfOption gf_option_table[] = {
     {"tolerance", 0, "X",
      "largest difference of a sample that passes; default 0, and\n"
      "1 with --compare (for floats 1e-5 of the largest value)",
-     GF_SECTION_COMPARE, EITHER, SET(set_tolerance)},
+     GF_SECTION_COMPARE, EITHER, SET(tolerance)},
     {"diff-image", 0, "PATH", "write the differences, the largest as white", GF_SECTION_COMPARE,
-     EITHER, SET(set_diff_image)},
+     EITHER, SET(diff_image)},
     {"report", 0, "FILE",
      "write a page of HTML: pictures, differences, figures and\n"
      "histograms of all that is compared",
-     GF_SECTION_COMPARE, EITHER, SET(set_report)},
+     GF_SECTION_COMPARE, EITHER, SET(report)},
 
     {"stats", 0, NULL, "time and throughput of each picture", GF_SECTION_REPORT, FILTER,
      FLAG(stats)},
     {"failures", 0, "FILE",
      "a list of what failed or was not done, for --files-from;\n"
      "{shard} stands for the number of the --shard",
-     GF_SECTION_REPORT, FILTER, SET(set_failures)},
+     GF_SECTION_REPORT, FILTER, SET(failures)},
     {"table", 0, NULL,
      "with gpufilter filters: all of them with their parameters\n"
      "and formulas, as gpufilter-filters(7) has them",
@@ -436,6 +445,7 @@ const GfOption gf_option_table[] = {
     {"quiet", 'q', NULL, "errors only", GF_SECTION_REPORT, EITHER, FLAG(quiet)},
     {"verbose", 'v', NULL, "what was chosen, and why", GF_SECTION_REPORT, REPORTING, FLAG(verbose)},
     {"help", 'h', NULL, "this text", GF_SECTION_REPORT, ALL, FLAG(help)},
-    {"version", 0, NULL, "the version", GF_SECTION_REPORT, ALL, FLAG(version)},
-    {NULL, 0, NULL, NULL, 0, 0, 0, NULL},
+    {"version", 0, NULL, "the version, and those of the libraries", GF_SECTION_REPORT, ALL,
+     FLAG(version)},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL, NULL},
 };

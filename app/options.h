@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "app/values.h"
 #include "filters/plan.h"
 #include "images/codec.h"
 
@@ -116,6 +117,7 @@ typedef struct GfOption {
     unsigned commands; /* bits of GfCommand */
     size_t flag;       /* offset in GfOptions of the bool to set, where `set` is NULL */
     GfStatus (*set)(GfOptions *options, const char *value);
+    const GfWord *words; /* that the value may be; NULL: not a choice of words, or one of a table */
 } GfOption;
 
 /* The last row has no name. */

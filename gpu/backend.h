@@ -18,6 +18,9 @@ typedef struct GfDevice {
  * of a second, on each device that it fills in: with capacity 0 it only counts. */
 GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count);
 
+/* CUDA's version that was compiled against, as 1000 * major + 10 * minor, or 0 in a build without. */
+int gf_cuda_version(void);
+
 /* Opens device `number`. `algorithm` forces a row of gf_algorithms for every filter step (NULL:
  * chosen for each). Errors: GF_ENODEVICE, GF_EDEVICE, GF_EUSAGE (no such algorithm). */
 GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend);

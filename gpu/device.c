@@ -94,3 +94,8 @@ GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
     *count = (size_t)found;
     return GF_OK;
 }
+
+int gf_cuda_version(void)
+{
+    return CUDART_VERSION;
+}

@@ -74,7 +74,7 @@ check() { # ROOT
         \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | LC_ALL=C sort)
     while IFS=: read -r file line text; do
         breach "${file#./}" "$line" 'names a path of one machine'
-    done < <(grep -rnIE "$machine_paths" --exclude-dir=.git --exclude-dir=build . || true)
+    done < <(grep -rnIE "$machine_paths" --exclude-dir=.git --exclude=.git --exclude-dir=build . || true)
     if [ "$breaches" -gt 0 ]; then
         printf 'layers: %d breaches\n' "$breaches"
         return 1

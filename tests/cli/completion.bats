@@ -23,13 +23,8 @@ completed() {
     : >net-weights.npy
     [ "$(completed gpufilter a.png -k conv:weights=net)" = conv:weights=net-weights.npy ]
     [ "$(completed gpufilter a.png -k conv:stride=2:bias=net)" = conv:stride=2:bias=net-weights.npy ]
-    [ -z "$(completed gpufilter a.png -k conv : weights = net)" ] # left to the shell
+    [ "$(completed gpufilter a.png -k conv : weights = net)" = net-weights.npy ] # cut by the shell
     [ -z "$(completed gpufilter a.png -k sobel:direction=net)" ]
-    if command -v fish >/dev/null; then
-        "$GPUFILTER" completion fish >script.fish
-        run env HOME="$PWD" fish --no-config -c "source script.fish; complete -C 'gpufilter a.png --kernel conv:weights=net'"
-        [[ $output == *net-weights.npy* ]]
-    fi
 }
 
 @test "every option of the help is completed" {
@@ -41,20 +36,82 @@ completed() {
     done
 }
 
-@test "zsh takes the script" {
-    command -v zsh >/dev/null || skip 'no zsh'
-    "$GPUFILTER" completion zsh >script
-    run zsh -fc 'autoload -U compinit; compinit -D; . ./script; print $_comps[gpufilter]'
-    [ "$output" = _gpufilter ]
+# What is typed, and after it what has to stand there.
+typed_lines='gpufilter a.png --ker                  => <a.png> <--kernel>
+gpufilter a.png -k gauss                            => <a.png> <-k> <gaussian>
+gpufilter a.png -k gaussian:siz                     => <a.png> <-k> <gaussian:size=>
+gpufilter a.png -k gaussian:sigma=2,sob             => <a.png> <-k> <gaussian:sigma=2,sobel>
+gpufilter a.png -k sobel:direction=mag              => <a.png> <-k> <sobel:direction=magnitude>
+gpufilter a.png -k sobel:mag                        => <a.png> <-k> <sobel:magnitude>
+gpufilter a.png -k gaussian:sigma=1.5:sigma_x=2,conv:padding=same_ => <a.png> <-k> <gaussian:sigma=1.5:sigma_x=2,conv:padding=same_lower>
+gpufilter a.png --kernel=prew                       => <a.png> <--kernel=prewitt>
+gpufilter a.png -k conv:weights=net-                => <a.png> <-k> <conv:weights=net-w.npy>
+gpufilter a.png -k @net.j                           => <a.png> <-k> <@net.json>
+gpufilter a.png --bank gabor:orie                   => <a.png> <--bank> <gabor:orientations=>
+gpufilter a.png --bank=kir                          => <a.png> <--bank=kirsch>
+gpufilter a.png --bank kirsch --combine ma          => <a.png> <--bank> <kirsch> <--combine> <max>
+gpufilter a.png --device cuda:a                     => <a.png> <--device> <cuda:all>
+gpufilter a.png --border val                        => <a.png> <--border> <valid>
+gpufilter a.png --range min                         => <a.png> <--range> <minmax>
+gpufilter a.png --gray --luma bt7                   => <a.png> <--gray> <--luma> <bt709>
+gpufilter a.png --montage-scale com                 => <a.png> <--montage-scale> <common>
+gpufilter a.png --shard au                          => <a.png> <--shard> <auto>
+gpufilter a.png --algorithm imp                     => <a.png> <--algorithm> <implicit>
+gpufilter --files-from net-                         => <--files-from> <net-w.npy>
+gpufilter a.png --failures net-                     => <a.png> <--failures> <net-w.npy>
+gpufilter fil                                       => <filters>
+gpufilter filters scha                              => <filters> <scharr>
+gpufilter completion zs                             => <completion> <zsh>
+gpufilter net-                                      => <net-w.npy>'
+
+# typed_part LINE: what stands before the arrow, without the spaces between.
+typed_part() {
+    local part=${1%=> <*}
+    printf '%s' "${part%"${part##*[! ]}"}"
 }
 
-@test "fish completes options and filters" {
+# typed SHELL: types all of them into a real shell in a terminal and compares.
+typed() {
+    local line lines=()
+    command -v "$1" >/dev/null || skip "no $1"
+    "$GPUFILTER" completion "$1" >script
+    : >net-w.npy
+    : >net.json
+    while read -r line; do lines+=("$(typed_part "$line")"); done <<<"$typed_lines"
+    "$BATS_TEST_DIRNAME/../typist.py" "$1" script "${lines[@]}" >got
+    diff <(while read -r line; do printf '%s\n' "${line##*=> }"; done <<<"$typed_lines") got
+}
+
+@test "bash completes what is typed" {
+    typed bash
+}
+
+@test "zsh completes what is typed" {
+    typed zsh
+}
+
+@test "fish completes what is typed" {
     command -v fish >/dev/null || skip 'no fish'
+    local line wanted
     "$GPUFILTER" completion fish >script.fish
-    run env HOME="$PWD" fish --no-config -c "source script.fish; complete -C 'gpufilter a.png --kernel so'"
-    [[ $output == sobel* ]]
-    run env HOME="$PWD" fish --no-config -c "source script.fish; complete -C 'gpufilter a.png --over'"
-    [[ $output == --overwrite* ]]
+    : >net-w.npy
+    : >net.json
+    while read -r line; do
+        wanted=${line##*<}
+        run env HOME="$PWD" fish --no-config -c "source script.fish; complete -C '$(typed_part "$line")'"
+        [ "${output%%$'\t'*}" = "${wanted%>}" ]
+    done <<<"$typed_lines"
+}
+
+@test "a word is offered for every option that is a choice, and for every bank and filter" {
+    [[ " $(completed gpufilter a.png --border '') " == *' reflect101 '* ]]
+    [ "$(completed gpufilter a.png --depth '')" = '8 16 f32 f64' ]
+    [ "$(completed gpufilter a.png --format '')" = 'png jpeg npy' ]
+    [ "$(completed gpufilter a.png --bank '' | wc -w)" -ge 6 ]
+    local filter
+    for filter in $("$GPUFILTER" filters | grep -oE '^[a-z][a-z0-9]* {2,}'); do
+        [[ " $(completed gpufilter a.png --kernel "$filter") " == *" $filter "* ]]
+    done
 }
 
 @test "other shells are refused" {

@@ -29,7 +29,16 @@ says() {
 @test "--version" {
     gf --version
     [ "$status" -eq 0 ]
-    [[ $output =~ ^gpufilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [[ ${lines[0]} =~ ^gpufilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    local library line=1
+    for library in libpng libjpeg zlib ISA-L jansson CUDA; do
+        [[ ${lines[line]} =~ ^$library(-turbo)?\ ([0-9]+(\.[0-9]+)+(\ \(running\ with\ .*\))?|not\ compiled\ in)$ ]]
+        line=$((line + 1))
+    done
+    [ "${#lines[@]}" -eq "$line" ]
+    if command -v pkg-config >/dev/null && pkg-config --exists libpng; then
+        [[ $output == *"libpng $(pkg-config --modversion libpng)"* ]]
+    fi
 }
 
 @test "a call without a filter or a picture shows how it is done" {
