@@ -31,11 +31,11 @@ ci      command clang-format-14 clang-format-14 checks the layout of the code
 ci      command cppcheck        cppcheck        looks for defects in the code
 ci      command shellcheck      shellcheck      looks for defects in the scripts
 ci      command mandoc          mandoc          checks the manual pages
-ci      command lintian         lintian         checks the Debian package
-ci      command zsh             zsh             completes words in the tests
-ci      command fish            fish            completes words in the tests
-ci      command sbatch          slurm-wlm       runs shards in the tests
-ci      command mpirun          openmpi-bin     runs shards in the tests'
+more    command lintian         lintian         checks the Debian package
+more    command zsh             zsh             completes words in the tests
+more    command fish            fish            completes words in the tests
+more    command sbatch          slurm-wlm       runs shards in the tests
+more    command mpirun          openmpi-bin     runs shards in the tests'
 
 say() { printf '== %s\n' "$*"; }
 die() {
@@ -59,7 +59,7 @@ install_missing() { # STEP
     local missing=() root=() step kind thing package why
     if have_nvcc; then needed="build command g++ g++ nvcc compiles host code with it"$'\n'$needed; fi
     while read -r step kind thing package why; do
-        case "$1 $step" in build\ test | build\ ci | test\ ci) continue ;; esac
+        case "$1 $step" in build\ test | build\ ci | test\ ci | build\ more | test\ more | ci\ more) continue ;; esac
         there "$kind" "$thing" && continue
         [ ${#missing[@]} -gt 0 ] || say 'Missing packages:'
         printf '   %-16s %s\n' "$package" "$why"
