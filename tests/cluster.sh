@@ -150,10 +150,10 @@ NodeName=$node NodeAddr=127.0.0.1 CPUs=$((2 * tasks)) State=UNKNOWN
 PartitionName=all Nodes=$node Default=YES MaxTime=INFINITE State=UP
 END
     export SLURM_CONF=$folder/slurm.conf
-    until_true 20 test -S "$folder/socket" || die 'munged does not start'
+    until_true 20 test -S "$folder/socket" || { say 'munged does not start here' && return 1; }
     daemon slurmctld slurmctld -D
     daemon slurmd slurmd -D -N "$node"
-    until_true 40 node_is_idle || die 'slurmd does not start'
+    until_true 40 node_is_idle || { say 'slurmctld and slurmd do not start here' && return 1; }
     say "$(slurmd -V) is up"
 }
 
@@ -213,13 +213,20 @@ test_ranks() {
 
 make_inputs
 make_task
+tested=0
 for part in "${parts[@]}"; do
     case $part in
     slurm)
-        start_slurm
-        test_array
-        test_steps
+        if start_slurm; then # which a container may not allow
+            test_array
+            test_steps
+            tested=1
+        fi
         ;;
-    mpi) test_ranks ;;
+    mpi)
+        test_ranks
+        tested=1
+        ;;
     esac
 done
+[ "$tested" -eq 1 ] || exit 77
