@@ -1,4 +1,4 @@
-/* Where the windows of a step lie on its picture. */
+/* Where the windows of a step lie on its picture, and how far the rows reach that a pipeline holds. */
 #pragma once
 
 #include "filters/plan.h"
@@ -10,3 +10,9 @@ enum { GF_MOST_PIXELS = 1 << 30 };
  * out_height and all that GfStep says of taps, strides, dilations, origins, counts and the border.
  * Errors: GF_EFILTER where a window does not fit, or a number is out of range. */
 GfStatus gf_lay_windows(GfStep *step, const GfPlanOptions *options);
+
+/* Rows of input by which output lags behind, and by which input must be kept, at most. */
+size_t gf_pipeline_span(const GfPipeline *pipeline);
+
+/* Output rows that so many rows of input give at most: as many, or as the picture grows on the way. */
+size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t rows);
