@@ -180,6 +180,7 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
     run_workers(&batch, gf_descriptors_pictures(jobs, workers));
     gf_progress_end();
     give_up_rest(&batch);
+    gf_failures_sort(failures);
     if (jobs->count > 1)
         summarise(&batch, gf_now() - start);
     pthread_mutex_destroy(&batch.mutex);

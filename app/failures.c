@@ -79,6 +79,18 @@ void gf_failures_add(GfFailures *failures, const GfInputFile *input, bool failed
     failures->items[failures->count++] = (GfFailure){input, strdup(reason), failed};
 }
 
+static int compare(const void *a, const void *b)
+{
+    const GfInputFile *one = ((const GfFailure *)a)->input, *other = ((const GfFailure *)b)->input;
+    return (one > other) - (one < other);
+}
+
+void gf_failures_sort(GfFailures *failures)
+{
+    if (failures->count > 0)
+        qsort(failures->items, failures->count, sizeof *failures->items, compare);
+}
+
 static GfStatus put(GfOutput *output, const char *text)
 {
     return gf_output_write(output, text, strlen(text));

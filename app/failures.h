@@ -27,6 +27,9 @@ GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, size
 void gf_failures_add(GfFailures *failures, const GfInputFile *input, bool failed,
                      const char *reason);
 
+/* Puts them in the order of the inputs, which are one array, whatever order they came in. */
+void gf_failures_sort(GfFailures *failures);
+
 /* Writes the list and gives it its name. GF_EWRITE, GF_EFULL, with the name. */
 GfStatus gf_failures_write(GfFailures *failures);
 
