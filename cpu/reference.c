@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 #include "cpu/backend.h"
-#include "filters/light.h"
+#include "images/light.h"
 
 /* What a step reads: the input, or (samples are not NULL) what the step before it made. */
 typedef struct Source {

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/light.h"
 #include "filters/precision.h"
 #include "filters/steps.h"
 #include "filters/windows.h"
+#include "images/light.h"
 
 /* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
  * as handing a band over costs less than that gains. */

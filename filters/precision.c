@@ -11,7 +11,7 @@
  *
  * Such bounds say nothing about a network: they grow from layer to layer by the sums of the absolute
  * weights, while what happens does not. Networks sum in f32, which takes those that ship with the program
- * up to 5e-4 of 255 from exact: enough for 8 bits and floats. For 16 bits they sum in f64. */
+ * up to 5.1e-4 of a step of 8 bits from exact: enough for 8 bits and floats. For 16 bits they sum in f64. */
 #include "filters/precision.h"
 
 #include <math.h>

@@ -85,7 +85,7 @@ typedef enum GfPointwiseOp {
     GF_POINTWISE_TANH,
     GF_POINTWISE_CLAMP,  /* min(max(x, a), b) */
     GF_POINTWISE_LEAKY,  /* x where x > 0, else a * x; NaN stays NaN */
-    GF_POINTWISE_DECODE, /* to light, and back: filters/light.h, a being white and b gamma */
+    GF_POINTWISE_DECODE, /* to light, and back: images/light.h, a being white and b gamma */
     GF_POINTWISE_ENCODE
 } GfPointwiseOp;
 

@@ -52,7 +52,7 @@ template <typename Sum> cudaError_t launch_opacity(const GfLaunch *launch, cudaS
     });
 }
 
-/* filters/light.h, in the type of the sums. */
+/* images/light.h, in the type of the sums. */
 template <typename T> __device__ inline T decode(T stored, T gamma)
 {
     T x = fabs(stored), light;

@@ -2,8 +2,6 @@
  * power that it was made from when it is nowhere farther from it than an 8-bit step of dark light. */
 #include "images/light.h"
 
-#include <math.h>
-
 #ifdef GPUFILTER_HAVE_LCMS2
 #include <lcms2.h>
 
@@ -11,16 +9,12 @@ enum { POINTS = 1024 };
 
 static const double close_enough = 0.002;
 
-static double srgb(double x)
-{
-    return x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4);
-}
-
 static bool is_srgb(const cmsToneCurve *curve)
 {
     for (int i = 0; i <= POINTS; i++) {
         float x = (float)i / POINTS;
-        if (!(fabs((double)cmsEvalToneCurveFloat(curve, x) - srgb((double)x)) <= close_enough))
+        if (!(fabs((double)cmsEvalToneCurveFloat(curve, x) - gf_light_decode((double)x, 0.0)) <=
+              close_enough))
             return false;
     }
     return true;
@@ -81,8 +75,8 @@ static GfStatus light_of_icc(const GfBlob *icc, double *gamma)
 static GfStatus light_of_icc(const GfBlob *icc, double *gamma)
 {
     (void)icc, (void)gamma;
-    return gf_fail(GF_EUNSUPPORTED, "it has a colour profile, which this gpufilter, built without "
-                                    "lcms2, cannot read for --linear");
+    return gf_fail(GF_EFILTER, "it has a colour profile, which this gpufilter, built without "
+                               "lcms2, cannot read for --linear");
 }
 #endif
 

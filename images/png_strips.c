@@ -3,8 +3,8 @@
  * are one zlib stream (RFC 1950). Its checksum is put together from those of the strips.
  *
  * The strips are the same whoever compresses them. A compressor that begins anew has no earlier
- * strings to refer to: at 256 KB that costs the fast one 1 % against half a megabyte, and zlib, which
- * looks farther, gets a megabyte.
+ * strings to refer to, which costs the fast one little at 256 KB; zlib, which looks farther, gets a
+ * megabyte.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
  * memory depends on the workers, not on the picture. */
@@ -76,8 +76,8 @@ static size_t compress_zlib(Strip *strip, int level, int strategy, size_t size, 
     return room - zlib->avail_out;
 }
 
-/* What becomes very small is mostly runs, which zlib, told to look for nothing else, makes smaller yet by
- * a quarter, and takes little time. */
+/* What becomes very small is mostly runs, which zlib, told to look for nothing else, makes smaller yet, by
+ * up to a quarter, and takes little time. */
 static size_t compress_fast(const GfPngStrips *strips, Strip *strip, size_t size, unsigned char *to)
 {
     size_t made = gf_deflate(strip->deflater, strip->filtered, size, to);
