@@ -254,14 +254,19 @@ static const struct Model {
     const char *name;
     bool (*count)(const Count *count, const GfTile *tile, GfWork *work);
     GfTile tile;
-} models[] = {
-    {"direct", count_direct, {1, 1, 1}},        {"constant", count_taps, {1, 1, 1}},
-    {"tiled", count_tiled, {32, 32, 1}},        {"cached", count_cached, {32, 32, 1}},
-    {"shared", count_staged, {32, 32, 4}},      {"special", count_windows, {512, 32, SIZE_MAX}},
-    {"general", count_staged, {1, 1, 1}}, /* see general_tile() */
-    {"im2col", count_unrolled, {1, 1, 1}},      {"implicit", count_implicit, {128, 1, 128}},
-    {"separable", count_windows, {128, 64, 1}}, {"pool", count_taps, {1, 1, 1}},
-    {"opacity", count_opacity, {1, 1, 1}}};
+} models[] = {{"direct", count_direct, {1, 1, 1}},
+              {"constant", count_taps, {1, 1, 1}},
+              {"tiled", count_tiled, {32, 32, 1}},
+              {"cached", count_cached, {32, 32, 1}},
+              {"shared", count_staged, {32, 32, 4}},
+              {"special", count_windows, {512, 32, SIZE_MAX}},
+              {"general", count_staged, {1, 1, 1}}, /* see general_tile() */
+              {"im2col", count_unrolled, {1, 1, 1}},
+              {"implicit", count_implicit, {128, 1, 128}},
+              {"separable", count_windows, {128, 64, 1}},
+              {"tensor", count_windows, {128, 64, SIZE_MAX}},
+              {"pool", count_taps, {1, 1, 1}},
+              {"opacity", count_opacity, {1, 1, 1}}};
 
 static const struct Model *find_model(const char *method)
 {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpu/tensor.h"
+
 #ifdef GPUFILTER_HAVE_CUDA
 #define LAUNCHER(name) name
 #else
@@ -288,6 +290,13 @@ const GfAlgorithm gf_algorithms[] = {
      .source = "beyond the sources",
      .supports = separable_supports,
      .launch = LAUNCHER(gf_launch_separable)},
+    {.name = "tensor",
+     .summary = "products of matrices of bytes, exact, on tensor cores; pictures of 8 bits",
+     .source = "beyond the sources",
+     .supports = gf_tensor_supports,
+     .launch = LAUNCHER(gf_launch_tensor),
+     .open = LAUNCHER(gf_tensor_open),
+     .close = LAUNCHER(gf_tensor_close)},
     {.name = "direct",
      .summary = "a thread an output sample; runs every step",
      .source = "Hwu, Kirk, El Hajj, PMPP, 16.3",

@@ -233,6 +233,7 @@ cudaError_t gf_launch_general(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_im2col(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_implicit(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_separable(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t stream);
 
 /* The two halves of `im2col` around the matrix product. Output positions [first, first + positions),
  * counted along the rows [y0, y1) of picture n, become the columns of a row-major matrix of
@@ -248,6 +249,10 @@ cudaError_t gf_launch_roll(const GfLaunch *launch, size_t n, size_t first, size_
  * GF_EUNSUPPORTED where there is no cuBLAS, GF_EDEVMEM, GF_EMEMORY. */
 GfStatus gf_im2col_open(const GfStep *step, bool wide, void **state);
 void gf_im2col_close(void *state);
+
+/* What `tensor` keeps from launch to launch: its weights as integers. Errors: GF_EDEVMEM, GF_EMEMORY. */
+GfStatus gf_tensor_open(const GfStep *step, bool wide, void **state);
+void gf_tensor_close(void *state);
 
 /* The steps that are no filters. */
 cudaError_t gf_launch_pool(const GfLaunch *launch, cudaStream_t stream);

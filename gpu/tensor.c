@@ -1,0 +1,39 @@
+/* What method `tensor` keeps from launch to launch. */
+#include "gpu/tensor.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+#include "gpu/device.h"
+
+void gf_tensor_close(void *state)
+{
+    GfTensorState *tensor = state;
+    if (!tensor)
+        return;
+    (void)cudaFree(tensor->words);
+    free(tensor);
+}
+
+static GfStatus upload(GfTensorState *tensor)
+{
+    size_t bytes = gf_tensor_words(&tensor->plan) * sizeof *tensor->words;
+    GF_CUDA(cudaMalloc, (void **)&tensor->words, bytes);
+    GF_CUDA(cudaMemcpy, tensor->words, tensor->plan.words, bytes, cudaMemcpyHostToDevice);
+    return GF_OK;
+}
+
+GfStatus gf_tensor_open(const GfStep *step, bool wide, void **state)
+{
+    GfTensorState *tensor;
+    (void)wide;
+    *state = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
+    gf_tensor_plan(step, &tensor->plan);
+    GfStatus status = upload(tensor);
+    if (status == GF_OK)
+        *state = tensor;
+    else
+        gf_tensor_close(tensor);
+    return status;
+}

@@ -1,0 +1,531 @@
+/* Method `tensor`: banks on pictures of 8 bits as products of matrices of bytes, which tensor cores
+ * make; exact, since the weights are integers in one plane of signed bytes or in three (gpu/tensor.h).
+ * The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
+ * Convolution Kernels on Kepler GPUs" (DAC 2017): each is read once and its rows roll through
+ * registers. (The matrices are beyond the sources.)
+ *
+ * A warp owns a strip of 128 samples and walks down its rows. The strip is 16 blocks of 8 samples,
+ * the rows of the first matrix; a lane holds, of two blocks, one word of each 16 bytes of an input
+ * row. These words are the matrix as they come from memory: nothing is converted, exchanged or
+ * shifted. An output row is the sum over the kernel's rows of what they make with the second
+ * matrix, whose words stay in registers. ROWS output rows are made at a time, while as many input
+ * rows are on their way. Sums begin with 1.5 * 2^23 in a float's bits, so that they are floats
+ * without a conversion.
+ *
+ * A kernel that is a product of a column and a row may leave the row to the tensor cores and the
+ * column to multiply-adds in f32, where that is less: its sums roll, a row is added to all of
+ * those that are under way.
+ *
+ * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
+ * rows), one write; 32 bytes' products for each filter, plane, row of taps and 16 bytes that a
+ * block reaches over, where height * width multiply-adds were asked for. */
+#include "gpu/device.cuh"
+#include "gpu/ptx.cuh"
+#include "gpu/tensor.h"
+
+namespace
+{
+
+constexpr int WARPS = 4, THREADS = 32 * WARPS;
+constexpr int ROWS = 4;                 /* output rows at a time */
+constexpr int BLOCK = 8, STRIP = 128;   /* samples */
+constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
+constexpr int GROUP = 16;               /* bytes of a row that a lane has one word of */
+constexpr size_t WARPS_AT_ONCE = 16;    /* of a multiprocessor, about */
+constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
+constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
+
+/* ---- what a launch is told ---- */
+
+struct Tensor {
+    GfRows in;
+    GfOutRows out;
+    size_t y0, y1;
+    long long in_width, in_height, origin_y;
+    int in_samples, out_samples, channels;
+    int first_byte; /* of a block's window, from the block's own first */
+    int last_row;   /* of the taps */
+    int block_rows;
+    unsigned strips, chunks;
+    int post_channels;
+    bool keep_alpha;
+    bool finished;            /* scale and offset have all that follows in them */
+    bool words_in, pairs_out; /* lie in memory as they are accessed */
+    GfBorder border;
+    uint32_t border_word;
+    float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
+    float column[GF_TENSOR_SIDE];
+    GfFinish<float> finish;
+    const uint32_t *words; /* the second matrix */
+};
+
+/* Where a warp works. */
+struct Walk {
+    size_t top;           /* its first output row */
+    int rows;             /* output rows */
+    int strip;            /* its first sample */
+    int byte;             /* this lane's first of an input row */
+    const uint8_t *first; /* input row 0, where all rows lie on the picture one after the other */
+    const int *places;    /* of the strip's bytes by the border's rule; NULL: they lie inside */
+    bool whole;           /* all samples of the strip are outputs, stored in pairs */
+};
+
+__device__ bool begin(const Tensor &s, int halo, int window, int *places, Walk *w)
+{
+    const int lane = threadIdx.x % 32;
+    const unsigned unit =
+        __shfl_sync(~0u, blockIdx.x * WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
+    if (unit / s.strips >= s.chunks)
+        return false;
+    w->top = s.y0 + static_cast<size_t>(unit / s.strips) * s.block_rows;
+    w->rows = static_cast<int>(min(s.y1 - w->top, static_cast<size_t>(s.block_rows)));
+    w->strip = static_cast<int>(unit % s.strips) * STRIP;
+    const int left = w->strip + s.first_byte;
+    w->byte = left + lane / 4 * BLOCK + lane % 4 * 4;
+    w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
+    const long long y = static_cast<long long>(w->top) + s.origin_y;
+    const long long end = y + w->rows + halo;
+    size_t i = static_cast<size_t>(y) - s.in.first;
+    i -= i >= s.in.capacity ? s.in.capacity : 0;
+    w->first = nullptr;
+    if (y >= 0 && end <= s.in_height && i + (end - y) <= s.in.capacity)
+        w->first =
+            static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride + blockIdx.y * s.in.batch;
+    w->places = nullptr;
+    if (s.words_in && left >= 0 && left <= s.in_samples - window)
+        return true;
+    w->places = places;
+    for (int j = lane; j < window; j += 32) {
+        const int sample = left + j;
+        const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
+        const long long x = gf_border_index(pixel, s.in_width, s.border);
+        places[j] = x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
+    }
+    __syncwarp();
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* Input row r, 0 being that of the first tap for the first output row; NULL: the border's constant,
+ * or nothing that counts. */
+__device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r)
+{
+    if (r < 0 || r > w.rows - 1 + s.last_row)
+        return nullptr;
+    if (w.first)
+        return w.first + r * s.in.stride;
+    const long long y =
+        gf_border_index(static_cast<long long>(w.top) + s.origin_y + r, s.in_height, s.border);
+    return y < 0 ? nullptr
+                 : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
+}
+
+/* The word of four samples at the places from `at` on. */
+__device__ uint32_t gather(const Tensor &s, const uint8_t *row, const int *at)
+{
+    uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        word |= (at[i] < 0 ? s.border_word & 0xFF : row[at[i]]) << 8 * i;
+    return word;
+}
+
+/* This lane's words of input row r: of each group, for its two blocks. */
+template <int GROUPS>
+__device__ void load_row(const Tensor &s, const Walk &w, int r, uint32_t (*x)[2])
+{
+    const uint8_t *row = input_row(s, w, r);
+#pragma unroll
+    for (int i = 0; i < 2 * GROUPS; i++) {
+        const int byte = i / 2 * GROUP + i % 2 * (STRIP / 2);
+        uint32_t word = s.border_word;
+        if (row && !w.places)
+            word = __ldg(reinterpret_cast<const uint32_t *>(row + w.byte + byte));
+        else if (row)
+            word = gather(s, row, w.places + (w.byte - w.strip - s.first_byte) + byte);
+        x[i / 2][i % 2] = word;
+    }
+}
+
+/* The next rows follow on the last KEPT ones. */
+template <int KEPT, int GROUPS> __device__ void roll(uint32_t (*x)[2], const uint32_t (*next)[2])
+{
+#pragma unroll
+    for (int i = 0; i < (KEPT + ROWS) * GROUPS; i++)
+        for (int j = 0; j < 2; j++)
+            x[i][j] = i < KEPT * GROUPS ? x[i + ROWS * GROUPS][j] : next[i - KEPT * GROUPS][j];
+}
+
+/* ---- products ---- */
+
+__device__ float as_float(int sum)
+{
+    return __int_as_float(sum);
+}
+
+/* What SLOTS words of two blocks make with as many of the second matrix. */
+template <int SLOTS>
+__device__ void multiply(const uint32_t (*x)[2], const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
+{
+#pragma unroll
+    for (int i = 0; i < SUMS; i++)
+        sums[i] = GF_TENSOR_START;
+#pragma unroll
+    for (int i = 0; i + 1 < SLOTS; i += 2) {
+        const uint32_t a[4] = {x[i][0], x[i][1], x[i + 1][0], x[i + 1][1]};
+        const uint32_t b[2] = {words[i], words[i + 1]};
+        gf_multiply_32(sums, a, b);
+    }
+    if constexpr (SLOTS % 2 == 1)
+        gf_multiply_16(sums, x[SLOTS - 1], words[SLOTS - 1]);
+}
+
+/* The number that planes' sums stand for, in units, and 257 * START more where there are three: the
+ * offset takes that away again. */
+template <int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
+{
+    if constexpr (PLANES == 1)
+        return as_float(sums[0][i]) - START;
+    else
+        return fmaf(65536.0f, as_float(sums[2][i]) - START,
+                    fmaf(256.0f, as_float(sums[1][i]), as_float(sums[0][i])));
+}
+
+template <int COUNT> __device__ void read_words(const uint32_t *from, uint32_t (&words)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        words[i] = from[i * 32 + threadIdx.x % 32];
+}
+
+/* ---- from sums to samples ---- */
+
+/* Sample i of a lane's four in a row, counted from its strip. */
+__device__ int sample_of(int i)
+{
+    const int lane = threadIdx.x % 32;
+    return i / 2 * (STRIP / 2) + lane / 4 * BLOCK + lane % 4 * 2 + i % 2;
+}
+
+__device__ int channel_of(const Tensor &s, int i)
+{
+    return s.channels == 3 ? 0 : sample_of(i) % s.channels;
+}
+
+template <int FILTERS>
+__device__ void finish_samples(const Tensor &s, float (&v)[FILTERS][ROWS * SUMS])
+{
+    if constexpr (FILTERS == 2)
+        gf_combine_each(s.finish, v[0], v[1]);
+    else
+        gf_combine_alone(s.finish, v[0]);
+    gf_post_each(s.finish, v[0], [&](int i) { return channel_of(s, i % SUMS) < s.post_channels; });
+}
+
+template <typename Out> struct alignas(2 * sizeof(Out)) Pair {
+    Out sample[2];
+};
+
+template <typename Out> __device__ Out convert(float v)
+{
+    if constexpr (sizeof(Out) == 1)
+        return static_cast<Out>(gf_round_u8(v));
+    else
+        return gf_convert<Out>(v);
+}
+
+/* Stores output rows [first, first + ROWS) as far as there are. */
+template <typename Out>
+__device__ void store_rows(const Tensor &s, const Walk &w, int first, const float (&v)[ROWS * SUMS])
+{
+    unsigned char *row = static_cast<unsigned char *>(s.out.samples) +
+                         (w.top - s.y0 + first) * s.out.stride + blockIdx.y * s.out.batch;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++, row += s.out.stride) {
+        if (r >= w.rows - first)
+            break;
+#pragma unroll
+        for (int i = 0; i < SUMS; i += 2) {
+            const Pair<Out> pair = {convert<Out>(v[r * SUMS + i]),
+                                    convert<Out>(v[r * SUMS + i + 1])};
+            Out *to = reinterpret_cast<Out *>(row) + w.strip + sample_of(i);
+            if (w.whole) {
+                *reinterpret_cast<Pair<Out> *>(to) = pair;
+                continue;
+            }
+            for (int j = 0; j < 2; j++)
+                if (w.strip + sample_of(i + j) < s.out_samples)
+                    to[j] = pair.sample[j];
+        }
+    }
+}
+
+__device__ void store(const Tensor &s, const Walk &w, int first, const float (&v)[ROWS * SUMS])
+{
+    switch (s.finish.out) {
+    case GF_U8:
+        store_rows<uint8_t>(s, w, first, v);
+        break;
+    case GF_U16:
+        store_rows<uint16_t>(s, w, first, v);
+        break;
+    case GF_F32:
+        store_rows<float>(s, w, first, v);
+        break;
+    case GF_F16: /* never an output of this method */
+    case GF_F64:
+        break;
+    }
+}
+
+/* ---- the kernels ---- */
+
+/* Bytes that a strip's blocks reach over. */
+template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
+
+/* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
+__global__ void __launch_bounds__(THREADS) tensor(const __grid_constant__ Tensor s)
+{
+    constexpr int SLOTS = HEIGHT * GROUPS;
+    __shared__ int places[WARPS][WINDOW<GROUPS>];
+    Walk w;
+    if (!begin(s, s.last_row, WINDOW<GROUPS>, places[threadIdx.x / 32], &w))
+        return;
+    uint32_t words[FILTERS][PLANES][SLOTS];
+#pragma unroll
+    for (int i = 0; i < FILTERS * PLANES; i++)
+        read_words(s.words + i * SLOTS * 32, words[i / PLANES][i % PLANES]);
+    uint32_t x[(ROWS + HEIGHT - 1) * GROUPS][2];
+#pragma unroll
+    for (int r = 0; r < ROWS + HEIGHT - 1; r++)
+        load_row<GROUPS>(s, w, r, x + r * GROUPS);
+    for (int first = 0; first < w.rows; first += ROWS) {
+        uint32_t next[ROWS * GROUPS][2];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            load_row<GROUPS>(s, w, first + ROWS + HEIGHT - 1 + r, next + r * GROUPS);
+        float v[FILTERS][ROWS * SUMS];
+#pragma unroll
+        for (int i = 0; i < ROWS * FILTERS; i++) {
+            const int r = i / FILTERS, f = i % FILTERS;
+            int sums[PLANES][SUMS];
+#pragma unroll
+            for (int p = 0; p < PLANES; p++)
+                multiply<SLOTS>(x + r * GROUPS, words[f][p], sums[p]);
+#pragma unroll
+            for (int j = 0; j < SUMS; j++)
+                v[f][r * SUMS + j] = fmaf(join(sums, j), s.scale[f], s.offset[f]);
+            if (s.keep_alpha)
+#pragma unroll
+                for (int j = 0; j < SUMS; j++)
+                    if (channel_of(s, j) == s.channels - 1)
+                        v[f][r * SUMS + j] = as_float(sums[0][j]) - START;
+        }
+        if (!s.finished)
+            finish_samples(s, v);
+        store(s, w, first, v[0]);
+        roll<HEIGHT - 1, GROUPS>(x, next);
+    }
+}
+
+/* Adds a filtered row to the sums under way: sums[j] have seen j rows so far. */
+template <int HEIGHT>
+__device__ void add_row(const Tensor &s, const float (&h)[SUMS], float (&sums)[HEIGHT][SUMS],
+                        float *done)
+{
+#pragma unroll
+    for (int j = HEIGHT - 1; j >= 0; j--)
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            const float sum = j ? fmaf(s.column[j], h[i], sums[j][i]) : s.column[0] * h[i];
+            (j == HEIGHT - 1 ? done[i] : sums[(j + 1) % HEIGHT][i]) = sum;
+        }
+}
+
+/* Products of a column of HEIGHT taps and a row. */
+template <int HEIGHT, int GROUPS, int PLANES>
+__global__ void __launch_bounds__(THREADS) tensor_rows(const __grid_constant__ Tensor s)
+{
+    __shared__ int places[WARPS][WINDOW<GROUPS>];
+    Walk w;
+    if (!begin(s, s.last_row, WINDOW<GROUPS>, places[threadIdx.x / 32], &w))
+        return;
+    uint32_t words[PLANES][GROUPS];
+#pragma unroll
+    for (int p = 0; p < PLANES; p++)
+        read_words(s.words + p * GROUPS * 32, words[p]);
+    constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS * ROWS;
+    uint32_t x[ROWS * GROUPS][2];
+    float sums[HEIGHT][SUMS] = {};
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        load_row<GROUPS>(s, w, HEIGHT - 1 - ABOVE + r, x + r * GROUPS);
+    /* Output rows above the first are summed too, in part, and dropped. */
+    for (int first = -ABOVE; first < w.rows; first += ROWS) {
+        uint32_t next[ROWS * GROUPS][2];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            load_row<GROUPS>(s, w, first + HEIGHT - 1 + ROWS + r, next + r * GROUPS);
+        float v[1][ROWS * SUMS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            int products[PLANES][SUMS];
+            float h[SUMS];
+#pragma unroll
+            for (int p = 0; p < PLANES; p++)
+                multiply<GROUPS>(x + r * GROUPS, words[p], products[p]);
+#pragma unroll
+            for (int i = 0; i < SUMS; i++)
+                h[i] = join(products, i);
+            add_row(s, h, sums, v[0] + r * SUMS);
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS * SUMS; i++)
+            v[0][i] = fmaf(v[0][i], s.scale[0], s.offset[0]);
+        if (!s.finished)
+            finish_samples(s, v);
+        if (first >= 0)
+            store(s, w, first, v[0]);
+        roll<0, GROUPS>(x, next);
+    }
+}
+
+/* ---- the launcher ---- */
+
+bool aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
+{
+    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0 &&
+           batch % bytes == 0;
+}
+
+/* Where nothing but the gain follows on the sums, it is part of their scale and offset; so are the
+ * unit of the integers, and what three planes' sums have too much. */
+void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
+{
+    const GfLinear *linear = &step->linear;
+    s->finished = linear->filters == 1 && step->combine.op == GF_COMBINE_NONE && step->posts == 0 &&
+                  !step->keep_alpha && (step->post_channels == step->channels || step->mid == 0.0);
+    const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
+    double columns = plan.rows_only ? 0.0 : 1.0;
+    for (size_t i = 0; plan.rows_only && i < linear->height; i++) {
+        s->column[i] = static_cast<float>(linear->columns[i]);
+        columns += static_cast<double>(s->column[i]);
+    }
+    const double extra = plan.planes > 1 ? 257.0 * static_cast<double>(START) * columns : 0.0;
+    for (size_t f = 0; f < plan.filters; f++) {
+        s->scale[f] = static_cast<float>(linear->scale * gain * plan.unit[f]);
+        s->offset[f] = static_cast<float>(linear->offset * gain + mid -
+                                          extra * static_cast<double>(s->scale[f]));
+    }
+}
+
+Tensor describe(const GfLaunch *launch, const GfTensorState *state)
+{
+    const GfStep *step = launch->step;
+    Tensor s = {};
+    s.in = launch->in;
+    s.out = launch->out;
+    s.y0 = launch->y0;
+    s.y1 = launch->y1;
+    s.in_width = static_cast<long long>(step->in_width);
+    s.in_height = static_cast<long long>(step->in_height);
+    s.origin_y = step->origin_y;
+    s.channels = static_cast<int>(step->channels);
+    s.in_samples = static_cast<int>(step->in_width * step->channels);
+    s.out_samples = static_cast<int>(step->out_width * step->channels);
+    s.first_byte = state->plan.first_word * 4;
+    s.last_row = static_cast<int>(step->linear.height) - 1;
+    s.strips = static_cast<unsigned>(gf_divide_up(s.out_samples, STRIP));
+    s.post_channels = static_cast<int>(step->post_channels);
+    s.keep_alpha = step->keep_alpha;
+    s.words_in = aligned(s.in.samples, s.in.stride, s.in.batch, 4);
+    s.pairs_out = aligned(s.out.samples, s.out.stride, s.out.batch, 2 * gf_sample_size(step->out));
+    s.border = step->border;
+    if (step->border == GF_BORDER_CONSTANT)
+        s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;
+    s.finish = gf_finish<float>(step);
+    s.words = state->words;
+    fold(step, state->plan, &s);
+    const size_t steps = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(ROWS));
+    const size_t at_once = gf_multiprocessors() * WARPS_AT_ONCE;
+    const double halo = 1.0 + static_cast<double>(step->linear.height) / ROWS;
+    s.block_rows =
+        static_cast<int>(gf_block_steps(steps, s.strips * launch->count, at_once, halo)) * ROWS;
+    s.chunks = static_cast<unsigned>(
+        gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows)));
+    return s;
+}
+
+using Kernel = decltype(&tensor<3, 1, 1, 1>);
+
+/* From the plan to its instance, one property after the other; NULL: there is none. */
+
+template <int HEIGHT, int GROUPS> Kernel find_planes(const GfTensor &plan)
+{
+    const bool one = plan.planes == 1;
+    if (plan.rows_only)
+        return one ? tensor_rows<HEIGHT, GROUPS, 1> : tensor_rows<HEIGHT, GROUPS, 3>;
+    if constexpr (GROUPS <= 2) {
+        if (plan.filters == 1)
+            return one ? tensor<HEIGHT, GROUPS, 1, 1> : tensor<HEIGHT, GROUPS, 3, 1>;
+        if constexpr (HEIGHT <= 7)
+            return one ? tensor<HEIGHT, GROUPS, 1, 2> : nullptr;
+    }
+    return nullptr;
+}
+
+template <int HEIGHT> Kernel find_groups(const GfTensor &plan)
+{
+    switch (plan.groups) {
+    case 1:
+        return find_planes<HEIGHT, 1>(plan);
+    case 2:
+        return find_planes<HEIGHT, 2>(plan);
+    case 4:
+        return find_planes<HEIGHT, 4>(plan);
+    }
+    return nullptr;
+}
+
+Kernel find_kernel(const GfTensor &plan)
+{
+    switch (plan.height) {
+    case 3:
+        return find_groups<3>(plan);
+    case 5:
+        return find_groups<5>(plan);
+    case 7:
+        return find_groups<7>(plan);
+    case 9:
+        return find_groups<9>(plan);
+    case 11:
+        return find_groups<11>(plan);
+    case 13:
+        return find_groups<13>(plan);
+    case 15:
+        return find_groups<15>(plan);
+    }
+    return nullptr;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    const Kernel kernel = state ? find_kernel(state->plan) : nullptr;
+    if (!kernel)
+        return cudaErrorNotSupported;
+    Tensor s = describe(launch, state);
+    const unsigned blocks = gf_divide_up(s.strips * s.chunks, static_cast<unsigned>(WARPS));
+    for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
+        const size_t left = launch->count - done;
+        const dim3 grid(blocks, static_cast<unsigned>(left < MOST_PICTURES ? left : MOST_PICTURES));
+        kernel<<<grid, THREADS, 0, stream>>>(s);
+        s.in.samples = static_cast<const unsigned char *>(s.in.samples) + grid.y * s.in.batch;
+        s.out.samples = static_cast<unsigned char *>(s.out.samples) + grid.y * s.out.batch;
+    }
+    return cudaGetLastError();
+}

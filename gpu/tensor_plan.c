@@ -1,0 +1,308 @@
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "gpu/tensor.h"
+
+enum {
+    DIGIT = 127,
+    BASE = 256,
+    BLOCK = 8,
+    WORD = 4,
+    GROUP = 16,
+    MOST_CHANNELS = 4,
+    MOST_ROWS_OF_TWO = 7
+};
+
+/* Of what the rule of filters/backend.h allows the sums' last bits, in steps of the output. */
+static const double allowed_u8 = 5e-4, allowed_u16 = 2e-2;
+
+/* ---- weights as integers ---- */
+
+/* Is each weight a whole number of units? */
+static bool all_whole(const double *weights, size_t count, double unit)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fabs(weights[i] / unit - nearbyint(weights[i] / unit)) > 1e-11)
+            return false;
+    return true;
+}
+
+static double largest(const double *weights, size_t count)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, fabs(weights[i]));
+    return most;
+}
+
+/* The unit of which all weights are small multiples, or else one for three digits. */
+static double find_unit(const double *weights, size_t count, size_t *planes)
+{
+    double most = largest(weights, count);
+    *planes = 1;
+    if (most == 0.0)
+        return 1.0;
+    for (int parts = 1; parts <= DIGIT; parts++)
+        if (all_whole(weights, count, most / parts))
+            return most / parts;
+    *planes = GF_TENSOR_PLANES;
+    return most / (((double)DIGIT * BASE + DIGIT) * BASE + DIGIT);
+}
+
+/* Digit p of weight `units`, from -128 to 127. */
+static int digit(double units, size_t p)
+{
+    long rest = lrint(units);
+    for (;; p--) {
+        int low = (int)(((rest + BASE / 2) % BASE + BASE) % BASE) - BASE / 2;
+        if (p == 0)
+            return low;
+        rest = (rest - low) / BASE;
+    }
+}
+
+/* Do all sums of bytes times digits stay where floats are integers? */
+static bool sums_fit(const double *weights, size_t count, double unit, size_t planes)
+{
+    for (size_t p = 0; p < planes; p++) {
+        long above = 0, below = 0;
+        for (size_t i = 0; i < count; i++) {
+            int d = digit(weights[i] / unit, p);
+            *(d > 0 ? &above : &below) += labs(d);
+        }
+        if (above * UCHAR_MAX >= GF_TENSOR_MOST_SUM || below * UCHAR_MAX >= GF_TENSOR_MOST_SUM)
+            return false;
+    }
+    return true;
+}
+
+/* The sum of what the integers are off. */
+static double rounding(const double *weights, size_t count, double unit)
+{
+    double error = 0.0;
+    for (size_t i = 0; i < count; i++)
+        error += fabs(weights[i] - unit * nearbyint(weights[i] / unit));
+    return error;
+}
+
+/* ---- the choice between kernels and their factors ---- */
+
+enum { MOST_TAPS = GF_TENSOR_SIDE * GF_TENSOR_GROUPS * GROUP };
+
+/* The weights that tensor cores multiply by: a filter's taps, or its row. */
+typedef struct Weights {
+    size_t width, height;
+    double unit;
+    size_t planes;
+    double numbers[MOST_TAPS];
+} Weights;
+
+static size_t count_of(const Weights *weights)
+{
+    return weights->width * weights->height;
+}
+
+static void weights_of(const GfLinear *linear, size_t f, bool rows_only, Weights *weights)
+{
+    weights->width = linear->width;
+    weights->height = rows_only ? 1 : linear->height;
+    for (size_t i = 0; i < count_of(weights); i++)
+        weights->numbers[i] = rows_only
+                                  ? linear->rows[f * linear->width + i]
+                                  : gf_linear_tap(linear, f, i / linear->width, i % linear->width);
+    weights->unit = find_unit(weights->numbers, count_of(weights), &weights->planes);
+}
+
+/* Bytes of an input row between the start of a word and the first tap of a block's first sample. */
+static int lead_of(const GfStep *step, int *first_word)
+{
+    ptrdiff_t shift = step->origin_x * (ptrdiff_t)step->channels;
+    ptrdiff_t lead = (shift % WORD + WORD) % WORD;
+    *first_word = (int)((shift - lead) / WORD);
+    return (int)lead;
+}
+
+static size_t groups_of(const GfStep *step)
+{
+    int first_word;
+    size_t bytes =
+        (size_t)lead_of(step, &first_word) + BLOCK + (step->linear.width - 1) * step->channels;
+    size_t groups = (bytes + GROUP - 1) / GROUP;
+    return groups == 3 ? 4 : groups;
+}
+
+static bool fits(const GfStep *step, bool rows_only)
+{
+    const size_t rows = step->linear.filters > 1 ? MOST_ROWS_OF_TWO : GF_TENSOR_SIDE;
+    return step->linear.height <= rows && groups_of(step) <= (rows_only ? GF_TENSOR_GROUPS : 2);
+}
+
+static size_t planes_of(const GfLinear *linear, bool rows_only)
+{
+    size_t most = 1;
+    for (size_t f = 0; f < linear->filters; f++) {
+        Weights weights;
+        weights_of(linear, f, rows_only, &weights);
+        most = weights.planes > most ? weights.planes : most;
+    }
+    return most;
+}
+
+/* About what 128 samples cost: instructions, or tensor cores' time where that is more. */
+static double cost_of(const GfStep *step, bool rows_only)
+{
+    const GfLinear *linear = &step->linear;
+    double planes = (double)planes_of(linear, rows_only);
+    double rows = rows_only ? 1.0 : (double)linear->height;
+    double products = (double)linear->filters * planes * rows * (double)groups_of(step) / 2.0;
+    double sums = rows_only ? 4.0 * (double)linear->height : 0.0;
+    double instructions = products + 6.0 * planes * (double)linear->filters + sums + 25.0;
+    return fmax(instructions, 6.0 * products);
+}
+
+static bool use_rows(const GfStep *step)
+{
+    if (!step->separable || step->linear.filters > 1 || step->keep_alpha || !fits(step, true))
+        return false;
+    return !fits(step, false) || cost_of(step, true) < cost_of(step, false);
+}
+
+/* ---- what is supported ---- */
+
+/* What a sum may be off by, in steps of the output, for every unit of it. */
+static double reach(const GfStep *step, size_t f, bool rows_only)
+{
+    const GfLinear *linear = &step->linear;
+    double columns = 1.0;
+    if (rows_only) {
+        columns = 0.0;
+        for (size_t i = 0; i < linear->height; i++)
+            columns += fabs(linear->columns[f * linear->height + i]);
+    }
+    return fabs(linear->scale * step->gain) * columns * UCHAR_MAX;
+}
+
+static GfStatus check_weights(const GfStep *step, bool rows_only)
+{
+    const GfLinear *linear = &step->linear;
+    const bool one = linear->filters == 1 && step->posts == 0 && !gf_sample_is_float(step->out);
+    const size_t planes = planes_of(linear, rows_only);
+    if (planes > 1 && !one)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: taps that are no small integers times a unit only "
+                                        "of one kernel, to 8 or 16 bits, and nothing after it");
+    for (size_t f = 0; f < linear->filters; f++) {
+        Weights weights;
+        weights_of(linear, f, rows_only, &weights);
+        double error = rounding(weights.numbers, count_of(&weights), weights.unit);
+        if (planes > 1 &&
+            error * reach(step, f, rows_only) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
+            return gf_fail(GF_EUNSUPPORTED, "tensor: taps that 23 bits hold well enough");
+        if (!sums_fit(weights.numbers, count_of(&weights), weights.unit, planes))
+            return gf_fail(GF_EUNSUPPORTED, "tensor: sums of bytes times digits below 2^22");
+    }
+    return GF_OK;
+}
+
+static GfStatus check_samples(const GfStep *step)
+{
+    bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
+    double value = step->border_value;
+    if (step->in != GF_U8 || step->out == GF_F64)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 bits");
+    if (step->channels > MOST_CHANNELS || (step->channels > 1 && planar))
+        return gf_fail(GF_EUNSUPPORTED, "tensor: 1 to 4 channels, interleaved");
+    if (step->channels == 3 && step->post_channels != 3)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: opacity is the last of 2 or 4 channels, not of 3");
+    if (step->border == GF_BORDER_CONSTANT &&
+        !(value >= 0.0 && value <= UCHAR_MAX && value == nearbyint(value)))
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: the border's value %g is no sample of this picture", value);
+    if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: rows of %zu pixels are too long", step->in_width);
+    return GF_OK;
+}
+
+GfStatus gf_tensor_supports(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    if (gf_step_is_layer(step))
+        return gf_fail(GF_EUNSUPPORTED, "tensor: banks, no layers");
+    if (wide)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
+    GF_TRY(check_samples(step));
+    if (!gf_step_is_dense(step))
+        return gf_fail(GF_EUNSUPPORTED, "tensor: stride and dilation 1");
+    if (linear->filters > GF_TENSOR_FILTERS || step->bias)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: banks of 1 or 2 kernels, without bias");
+    if (linear->filters > 1 && step->keep_alpha)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: no opacity that is copied beside two kernels");
+    const bool rows_only = use_rows(step);
+    if (!fits(step, rows_only))
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and "
+                       "less wide the more channels there are; not %zu x %zu",
+                       linear->width, linear->height);
+    return check_weights(step, rows_only);
+}
+
+/* ---- the second matrix ---- */
+
+/* Where a byte of it stands. */
+typedef struct Place {
+    size_t row; /* of the kernel */
+    int sample; /* of the block: the matrix's column */
+    int apart;  /* bytes from that sample's first tap */
+} Place;
+
+static bool is_kept(const GfStep *step, int sample)
+{
+    return step->keep_alpha && sample % (int)step->channels == (int)step->channels - 1;
+}
+
+static int byte_at(const GfStep *step, const Weights *weights, size_t p, const Place *place)
+{
+    const int channels = (int)step->channels;
+    if (place->apart < 0 || place->apart % channels != 0)
+        return 0;
+    const size_t x = (size_t)(place->apart / channels);
+    if (x >= weights->width || place->row >= weights->height)
+        return 0;
+    if (is_kept(step, place->sample))
+        return p == 0 && x == step->linear.anchor_x && place->row == step->linear.anchor_y;
+    return digit(weights->numbers[place->row * weights->width + x] / weights->unit, p);
+}
+
+/* The words of one filter's plane p. */
+static void fill_plane(const GfStep *step, const Weights *weights, size_t p, size_t words,
+                       uint32_t *word)
+{
+    int first_word;
+    const int lead = lead_of(step, &first_word);
+    const size_t groups = groups_of(step);
+    for (size_t i = 0; i < words * WORD; i++) {
+        const int lane = (int)(i / WORD % GF_TENSOR_LANES);
+        const size_t slot = i / WORD / GF_TENSOR_LANES;
+        const int at = (int)(slot % groups) * GROUP + lane % 4 * WORD + (int)(i % WORD);
+        const Place place = {slot / groups, lane / 4, at - lead - lane / 4};
+        word[i / WORD] |= (uint32_t)(byte_at(step, weights, p, &place) & 0xFF) << i % WORD * 8;
+    }
+}
+
+void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
+{
+    const GfLinear *linear = &step->linear;
+    *tensor = (GfTensor){.rows_only = use_rows(step), .filters = linear->filters};
+    tensor->planes = planes_of(linear, tensor->rows_only);
+    tensor->groups = groups_of(step);
+    tensor->height = linear->height < 3 ? 3 : linear->height / 2 * 2 + 1;
+    (void)lead_of(step, &tensor->first_word);
+    const size_t words = gf_tensor_words(tensor) / tensor->filters / tensor->planes;
+    for (size_t f = 0; f < linear->filters; f++) {
+        Weights weights;
+        weights_of(linear, f, tensor->rows_only, &weights);
+        tensor->unit[f] = weights.unit;
+        for (size_t p = 0; p < tensor->planes; p++)
+            fill_plane(step, &weights, p, words, tensor->words + (f * tensor->planes + p) * words);
+    }
+}
