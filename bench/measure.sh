@@ -2,13 +2,14 @@
 # measure.sh OUT_DIR [BUILD_DIR [SECONDS]]: all measurements of a card in one call: the suites that need
 # it, each within SECONDS (default 75); the search for tiles, each within a third of that; and, where
 # ncu is installed, the durations that it counts beside the bench's. OUT_DIR gets suites.json and .md,
-# search-METHOD.json and .md, networks.txt and ncu.csv. Status: 1 when a result was wrong or a part failed.
+# summary.md, search-METHOD.json and .md, networks.txt and ncu.csv. Status: 1 when a result was wrong or a part failed.
 set -euo pipefail
 
 out=${1:?a folder for the results}
 build=${2:-build/release}
 seconds=${3:-75}
 bench=$build/bench/gpufilter-bench
+here=$(dirname "${BASH_SOURCE[0]}")
 status=0
 mkdir -p "$out"
 
@@ -21,6 +22,11 @@ part() {
 
 part 'suites' "$bench" --suite special,u8,general,sources --seconds "$seconds" \
     --json "$out/suites.json" --table "$out/suites.md"
+if command -v python3 >/dev/null; then
+    echo '#### summary'
+    python3 "$here/summary.py" "$out/suites.json" >"$out/summary.md" || status=1
+    cat "$out/summary.md"
+fi
 for method in special general tiled shared; do
     part "tiles of $method" "$bench" --search "$method" --peer none --seconds $((seconds / 3)) \
         --json "$out/search-$method.json" --table "$out/search-$method.md"
@@ -29,7 +35,7 @@ done
 # A whole network beside PyTorch, where there is one.
 if python3 -c 'import torch, safetensors' 2>/dev/null; then
     echo '#### networks'
-    python3 "$(dirname "${BASH_SOURCE[0]}")/networks.py" "$build/gpufilter" >"$out/networks.txt" || status=1
+    python3 "$here/networks.py" "$build/gpufilter" >"$out/networks.txt" || status=1
     cat "$out/networks.txt"
 fi
 

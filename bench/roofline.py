@@ -3,9 +3,11 @@
 
 roofline.py RESULTS.json PICTURE        writes PICTURE.svg and PICTURE.png; needs gnuplot
 
-One panel a suite, one point a contestant and case. The roofs are the run's own limits: the rate of a
-device-to-device copy, and that of f32 multiply-adds. A case's operations and bytes are those that it
-needs (each sample moved once), so that every contestant of a case stands above the same place.
+One panel a suite and one with the names, one point a contestant and case. The roofs are the run's own
+limits: the rate of a device-to-device copy, and that of f32 multiply-adds. A case's operations and bytes
+are those that it needs (each sample moved once), so that every contestant of a case stands above the same
+place. Of NPP's functions the fastest of a case is shown. Methods whose result was wrong are left out;
+peers are shown with whatever exactness they have.
 """
 import json
 import subprocess
@@ -13,78 +15,107 @@ import sys
 
 # Of each suite the cases whose names hold the word: the largest pictures.
 PANELS = {
-    'special': ('one channel, 4096 x 4096, K = 1 to 7, 1 to 32 filters', '4096x4096'),
-    'general': ('16 to 256 channels, 224 x 224, K = 3 to 7', '224x224'),
+    'special': ('one channel, f32, 4096 x 4096, K = 1 to 7', '4096x4096'),
+    'general': ('16 to 256 channels, f32, 224 x 224, K = 3 to 7', '224x224'),
     'u8': ('8-bit gray, 8192 x 8192, K = 3 to 15', 'u8 gray'),
 }
-# Methods are discs, peers crosses.
-SHAPES = {'method': 7, 'peer': 2}
-COLOURS = {
-    'method': ['#1b6ca8', '#2e933c', '#7f7f7f', '#edae49', '#9b72cf', '#00a6a6', '#a05a2c', '#e377c2', '#b5bd00',
-               '#17becf', '#5b4b8a', '#f28e6b'],
-    'peer': ['#d00000', '#000000', '#ff7f0e', '#8000c0', '#008060'],
+# gnuplot's point types and colours. Textbook methods are gray, those that the program chooses are
+# filled, peers are crosses and drawn last.
+STYLES = {
+    'direct': (6, '#999999'), 'constant': (8, '#999999'), 'tiled': (4, '#999999'), 'cached': (12, '#999999'),
+    'im2col': (10, '#999999'),
+    'shared': (13, '#2e933c'), 'implicit': (11, '#9b72cf'), 'separable': (9, '#00a0b0'), 'general': (5, '#e0900a'),
+    'special': (7, '#1b6ca8'),
+    'cudnn-ieee': (2, '#d00000'), 'cudnn-tf32': (1, '#000000'), 'npp': (2, '#d00080'),
 }
-PANEL_WIDTH, PANEL_HEIGHT = 640, 620
+OTHERS = [(7, '#7a4a20'), (5, '#e377c2'), (9, '#5b4b8a'), (13, '#b5bd00')]
+LEGENDS = {'cudnn-ieee': 'cuDNN, f32', 'cudnn-tf32': 'cuDNN, TF32 allowed', 'npp': 'NPP'}
+WIDTH, HEIGHT = 1100, 900
 
 
 def points(run, suite):
-    """{contestant: [(OP/B, TFLOP/s)]}, methods before peers; the copy is a limit and no point."""
-    series = {'method': {}, 'peer': {}}
+    """{contestant: [(OP/B, TFLOP/s)]}; the copy is a limit and no point."""
+    series = {}
     for result in run['results']:
         if result['suite'] != suite or PANELS[suite][1] not in result['case']:
             continue
+        fastest = {}
         for one in result['contestants']:
-            if one['ran'] and one['kind'] in series and one.get('right') is not False:
-                place = (result['op_per_byte'], one['tflop_per_s'])
-                series[one['kind']].setdefault(one['name'], []).append(place)
+            wrong = one['kind'] == 'method' and one.get('right') is False
+            if one['ran'] and one['kind'] != 'copy' and not wrong:
+                name = 'npp' if one['name'].startswith('npp') else one['name']
+                fastest[name] = max(fastest.get(name, 0), one['tflop_per_s'])
+        for name, rate in fastest.items():
+            series.setdefault(name, []).append((result['op_per_byte'], rate))
     return series
 
 
-def panel(run, suite, colours):
+def style(name, styles):
+    """`with points ...` of a contestant, the same in all panels."""
+    if name not in styles:
+        styles[name] = OTHERS[(len(styles) - len(STYLES)) % len(OTHERS)]
+    shape, colour = styles[name]
+    return f"with points pt {shape} ps 1.1 lw 1.6 lc rgb '{colour}'"
+
+
+def drawn(names):
+    """In the order of STYLES, others before the peers."""
+    order = list(STYLES)
+    peers = order.index('cudnn-ieee')
+    return sorted(names, key=lambda name: order.index(name) if name in order else peers - 0.5)
+
+
+def panel(run, suite, styles):
     series = points(run, suite)
-    device = run['device']
-    everything = [place for kind in series.values() for places in kind.values() for place in places]
-    if not everything:
+    if not series:
         return ''
-    left, right = min(x for x, _ in everything) / 2, max(x for x, _ in everything) * 2
-    bottom, top = min(y for _, y in everything) / 1.6, max(y for _, y in everything) * 1.6
-    copy, fma = device['copy_bytes_per_s'] / 1e12, device['fma_flop_per_s'] / 1e12
+    places = [place for one in series.values() for place in one]
+    copy, fma = run['device']['copy_bytes_per_s'] / 1e12, run['device']['fma_flop_per_s'] / 1e12
     data, plots = [], []
-    for kind, shape in SHAPES.items():
-        for name, places in series[kind].items():
-            colour = colours[kind].setdefault(name, COLOURS[kind][len(colours[kind]) % len(COLOURS[kind])])
-            data.append('$d%d << E\n%s\nE\n' % (len(data), '\n'.join('%g %g' % p for p in places)))
-            plots.append("$d%d with points pt %d ps 0.9 lw 1.6 lc rgb '%s' title '%s'"
-                         % (len(data) - 1, shape, colour, name))
+    for name in drawn(series):
+        data.append(f'${suite}{len(data)} << E\n' + ''.join('%g %g\n' % place for place in series[name]) + 'E\n')
+        plots.append(f'${suite}{len(plots)} {style(name, styles)} notitle')
     return ''.join(data) + f'''
 set title '{suite}: {PANELS[suite][0]}'
-set xrange [{left}:{right}]
-set yrange [{bottom}:{max(top, fma * 2.5)}]
-set label 1 'roofs: copy {copy:.2f} TB/s, f32 multiply-adds {fma:.0f} TFLOP/s' at graph 0.02, 0.965
+set xrange [{min(x for x, _ in places) / 1.6}:{max(x for x, _ in places) * 1.6}]
+set yrange [{min(y for _, y in places) / 1.6}:{max([2 * fma] + [1.6 * y for _, y in places])}]
 plot (x * {copy} < {fma} ? x * {copy} : {fma}) with lines lw 2 lc rgb '#222222' notitle, {', '.join(plots)}
-unset label 1
+'''
+
+
+def legend(names, styles):
+    plots = ["NaN with lines lw 2 lc rgb '#222222' title 'roof'"]
+    plots += [f"NaN {style(name, styles)} title '{LEGENDS.get(name, name)}'" for name in drawn(names)]
+    return f'''
+unset title; unset border; unset tics; unset grid; unset xlabel; unset ylabel; unset logscale
+set xrange [0:1]; set yrange [0:1]
+set key at graph 0.5, 0.75 center top Left reverse samplen 2 width 2 spacing 1.4 maxrows 7 font ',12'
+plot {', '.join(plots)}
 '''
 
 
 def script(run, terminal, output):
-    colours = {kind: {} for kind in SHAPES}
-    panels = [text for text in (panel(run, suite, colours) for suite in PANELS) if text]
+    styles = dict(STYLES)
+    panels = [text for text in (panel(run, suite, styles) for suite in PANELS) if text]
     if not panels:
         sys.exit('roofline: no results of the suites ' + ', '.join(PANELS))
-    size = f'size {PANEL_WIDTH * len(panels)},{PANEL_HEIGHT}'
-    head = f'{run["device"]["name"]}, {run["date"][:10]}, commit {run["commit"]}'
+    names = {name for suite in PANELS for name in points(run, suite)}
+    device = run['device']
+    head = (f'{device["name"]}, {run["date"][:10]}, commit {run["commit"]}. Roofs: copy '
+            f'{device["copy_bytes_per_s"] / 1e12:.2f} TB/s, f32 multiply-adds '
+            f'{device["fma_flop_per_s"] / 1e12:.0f} TFLOP/s')
     return f'''
-set terminal {terminal} {size} font 'DejaVu Sans,11' background '#ffffff'
+set terminal {terminal} size {WIDTH},{HEIGHT} font 'DejaVu Sans,11' background '#ffffff'
 set output '{output}'
 set logscale xy
-set samples 1000
+set format '%g'
+set samples 500
 set grid lc rgb '#dddddd'
 set xlabel 'operations for a byte moved'
 set ylabel 'TFLOP/s'
-set key at graph 0.5, -0.15 center top horizontal maxrows 4 samplen 1 width 1
-set bmargin 10
-set multiplot layout 1,{len(panels)} title "{head}"
-''' + ''.join(panels) + 'unset multiplot\n'
+unset key
+set multiplot layout 2,2 title "{head}"
+''' + ''.join(panels) + legend(names, styles) + 'unset multiplot\n'
 
 
 def main():
