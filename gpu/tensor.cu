@@ -30,8 +30,9 @@ constexpr int WARPS = 4, THREADS = 32 * WARPS;
 constexpr int ROWS = 4;                 /* output rows at a time */
 constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
-constexpr int GROUP = 16;               /* bytes of a row that a lane has one word of */
-constexpr size_t WARPS_AT_ONCE = 16;    /* of a multiprocessor, about */
+constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
+constexpr size_t WARPS_AT_ONCE = 20;    /* of a multiprocessor, about */
+constexpr size_t MOST_STEPS = 32;       /* of ROWS rows, so that edges are not waited for */
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
 
@@ -54,6 +55,7 @@ struct Tensor {
     GfBorder border;
     uint32_t border_word;
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
+    float kept_scale, kept_offset;
     float column[GF_TENSOR_SIDE];
     GfFinish<float> finish;
     const uint32_t *words; /* the second matrix */
@@ -61,16 +63,22 @@ struct Tensor {
 
 /* Where a warp works. */
 struct Walk {
-    size_t top;           /* its first output row */
-    int rows;             /* output rows */
-    int strip;            /* its first sample */
-    int byte;             /* this lane's first of an input row */
-    const uint8_t *first; /* input row 0, where all rows lie on the picture one after the other */
-    const int *places;    /* of the strip's bytes by the border's rule; NULL: they lie inside */
-    bool whole;           /* all samples of the strip are outputs, stored in pairs */
+    size_t top;        /* its first output row */
+    int rows;          /* output rows */
+    int strip;         /* its first sample */
+    int byte;          /* this lane's first of an input row, counted from the first block's */
+    const int *places; /* of the strip's bytes by the border's rule; NULL: they lie inside */
+    bool whole;        /* all samples of the strip are outputs, stored in pairs */
+    /* This lane's first word of input row 0, where all words of all rows lie inside, row after row;
+     * else NULL. */
+    const uint8_t *first;
 };
 
-__device__ bool begin(const Tensor &s, int halo, int window, int *places, Walk *w)
+/* Bytes that a strip's blocks reach over. */
+template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
+
+/* False: there is nothing left for this warp. `places` is its shared memory. */
+template <int GROUPS> __device__ bool begin(const Tensor &s, int (&places)[WINDOW<GROUPS>], Walk *w)
 {
     const int lane = threadIdx.x % 32;
     const unsigned unit =
@@ -80,22 +88,24 @@ __device__ bool begin(const Tensor &s, int halo, int window, int *places, Walk *
     w->top = s.y0 + static_cast<size_t>(unit / s.strips) * s.block_rows;
     w->rows = static_cast<int>(min(s.y1 - w->top, static_cast<size_t>(s.block_rows)));
     w->strip = static_cast<int>(unit % s.strips) * STRIP;
-    const int left = w->strip + s.first_byte;
-    w->byte = left + lane / 4 * BLOCK + lane % 4 * 4;
+    w->byte = lane / 4 * BLOCK + lane % 4 * WORD;
     w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
-    const long long y = static_cast<long long>(w->top) + s.origin_y;
-    const long long end = y + w->rows + halo;
-    size_t i = static_cast<size_t>(y) - s.in.first;
-    i -= i >= s.in.capacity ? s.in.capacity : 0;
-    w->first = nullptr;
-    if (y >= 0 && end <= s.in_height && i + (end - y) <= s.in.capacity)
-        w->first =
-            static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride + blockIdx.y * s.in.batch;
     w->places = nullptr;
-    if (s.words_in && left >= 0 && left <= s.in_samples - window)
+    w->first = nullptr;
+    const int left = w->strip + s.first_byte;
+    if (s.words_in && left >= 0 && left <= s.in_samples - WINDOW<GROUPS>) {
+        const long long y = static_cast<long long>(w->top) + s.origin_y;
+        const size_t count = static_cast<size_t>(w->rows + s.last_row);
+        size_t i = static_cast<size_t>(y) - s.in.first;
+        i -= i >= s.in.capacity ? s.in.capacity : 0;
+        if (y >= 0 && y + count <= static_cast<size_t>(s.in_height) && i + count <= s.in.capacity)
+            w->first = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
+                       blockIdx.y * s.in.batch + left + w->byte;
         return true;
+    }
     w->places = places;
-    for (int j = lane; j < window; j += 32) {
+#pragma unroll 1
+    for (int j = lane; j < WINDOW<GROUPS>; j += 32) {
         const int sample = left + j;
         const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
         const long long x = gf_border_index(pixel, s.in_width, s.border);
@@ -107,16 +117,15 @@ __device__ bool begin(const Tensor &s, int halo, int window, int *places, Walk *
 
 /* ---- reading ---- */
 
-/* Input row r, 0 being that of the first tap for the first output row; NULL: the border's constant,
- * or nothing that counts. */
-__device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r)
+/* Of `count` lanes, each its input row r + lane, 0 being that of the first tap for the first output
+ * row; NULL: the border's constant, or nothing that counts. */
+__device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r, int count)
 {
-    if (r < 0 || r > w.rows - 1 + s.last_row)
+    const int lane = threadIdx.x % 32;
+    if (lane >= count || r + lane < 0 || r + lane > w.rows - 1 + s.last_row)
         return nullptr;
-    if (w.first)
-        return w.first + r * s.in.stride;
-    const long long y =
-        gf_border_index(static_cast<long long>(w.top) + s.origin_y + r, s.in_height, s.border);
+    const long long y = gf_border_index(static_cast<long long>(w.top) + s.origin_y + r + lane,
+                                        s.in_height, s.border);
     return y < 0 ? nullptr
                  : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
 }
@@ -126,26 +135,50 @@ __device__ uint32_t gather(const Tensor &s, const uint8_t *row, const int *at)
 {
     uint32_t word = 0;
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        word |= (at[i] < 0 ? s.border_word & 0xFF : row[at[i]]) << 8 * i;
+    for (int i = 0; i < WORD; i++) {
+        const uint32_t byte = row[max(at[i], 0)];
+        word |= (at[i] < 0 ? s.border_word & 0xFF : byte) << 8 * i;
+    }
     return word;
 }
 
-/* This lane's words of input row r: of each group, for its two blocks. */
-template <int GROUPS>
-__device__ void load_row(const Tensor &s, const Walk &w, int r, uint32_t (*x)[2])
+/* This lane's words of COUNT input rows from row r on: of each group, for its two blocks. */
+template <int COUNT, int GROUPS>
+__device__ void load_rows(const Tensor &s, const Walk &w, int r, uint32_t (*x)[2])
 {
-    const uint8_t *row = input_row(s, w, r);
+    if (w.first) {
 #pragma unroll
-    for (int i = 0; i < 2 * GROUPS; i++) {
-        const int byte = i / 2 * GROUP + i % 2 * (STRIP / 2);
-        uint32_t word = s.border_word;
-        if (row && !w.places)
-            word = __ldg(reinterpret_cast<const uint32_t *>(row + w.byte + byte));
-        else if (row)
-            word = gather(s, row, w.places + (w.byte - w.strip - s.first_byte) + byte);
-        x[i / 2][i % 2] = word;
+        for (int i = 0; i < COUNT * GROUPS * 2; i++) {
+            const int row = min(r + i / (GROUPS * 2), w.rows - 1 + s.last_row);
+            const uint8_t *from = w.first + static_cast<size_t>(max(row, 0)) * s.in.stride;
+            x[i / 2][i % 2] = __ldg(reinterpret_cast<const uint32_t *>(
+                from + i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2)));
+        }
+        return;
     }
+    const auto own = reinterpret_cast<unsigned long long>(input_row(s, w, r, COUNT));
+    const uint8_t *from[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        from[i] = reinterpret_cast<const uint8_t *>(__shfl_sync(~0u, own, i));
+        for (int j = 0; j < 2 * GROUPS; j++)
+            x[i * GROUPS + j / 2][j % 2] = s.border_word;
+    }
+    if (w.places) {
+#pragma unroll
+        for (int i = 0; i < COUNT * GROUPS * 2; i++)
+            if (from[i / (GROUPS * 2)])
+                x[i / 2][i % 2] =
+                    gather(s, from[i / (GROUPS * 2)],
+                           w.places + w.byte + i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2));
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT * GROUPS * 2; i++)
+        if (from[i / (GROUPS * 2)])
+            x[i / 2][i % 2] = __ldg(reinterpret_cast<const uint32_t *>(
+                from[i / (GROUPS * 2)] + w.strip + s.first_byte + w.byte + i / 2 % GROUPS * GROUP +
+                i % 2 * (STRIP / 2)));
 }
 
 /* The next rows follow on the last KEPT ones. */
@@ -210,7 +243,7 @@ __device__ int sample_of(int i)
 
 __device__ int channel_of(const Tensor &s, int i)
 {
-    return s.channels == 3 ? 0 : sample_of(i) % s.channels;
+    return s.channels == 3 ? 0 : sample_of(i) & (s.channels - 1);
 }
 
 template <int FILTERS>
@@ -235,54 +268,48 @@ template <typename Out> __device__ Out convert(float v)
         return gf_convert<Out>(v);
 }
 
-/* Stores output rows [first, first + ROWS) as far as there are. */
-template <typename Out>
-__device__ void store_rows(const Tensor &s, const Walk &w, int first, const float (&v)[ROWS * SUMS])
+/* Where output row `first` of the warp begins. */
+__device__ unsigned char *output_row(const Tensor &s, const Walk &w, int first)
 {
-    unsigned char *row = static_cast<unsigned char *>(s.out.samples) +
-                         (w.top - s.y0 + first) * s.out.stride + blockIdx.y * s.out.batch;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++, row += s.out.stride) {
-        if (r >= w.rows - first)
-            break;
-#pragma unroll
-        for (int i = 0; i < SUMS; i += 2) {
-            const Pair<Out> pair = {convert<Out>(v[r * SUMS + i]),
-                                    convert<Out>(v[r * SUMS + i + 1])};
-            Out *to = reinterpret_cast<Out *>(row) + w.strip + sample_of(i);
-            if (w.whole) {
-                *reinterpret_cast<Pair<Out> *>(to) = pair;
-                continue;
-            }
-            for (int j = 0; j < 2; j++)
-                if (w.strip + sample_of(i + j) < s.out_samples)
-                    to[j] = pair.sample[j];
-        }
-    }
+    return static_cast<unsigned char *>(s.out.samples) + (w.top - s.y0 + first) * s.out.stride +
+           blockIdx.y * s.out.batch;
 }
 
+/* Stores ROWS whole rows of a strip. */
+template <typename Out>
+__device__ void store_pairs(const Tensor &s, const Walk &w, int first,
+                            const float (&v)[ROWS * SUMS])
+{
+    unsigned char *row = output_row(s, w, first) + (w.strip + sample_of(0)) * sizeof(Out);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++, row += s.out.stride)
+#pragma unroll
+        for (int i = 0; i < SUMS; i += 2)
+            reinterpret_cast<Pair<Out> *>(row)[i * (STRIP / 8)] = {
+                convert<Out>(v[r * SUMS + i]), convert<Out>(v[r * SUMS + i + 1])};
+}
+
+/* Stores output rows [first, first + ROWS) as far as there are. */
 __device__ void store(const Tensor &s, const Walk &w, int first, const float (&v)[ROWS * SUMS])
 {
-    switch (s.finish.out) {
-    case GF_U8:
-        store_rows<uint8_t>(s, w, first, v);
-        break;
-    case GF_U16:
-        store_rows<uint16_t>(s, w, first, v);
-        break;
-    case GF_F32:
-        store_rows<float>(s, w, first, v);
-        break;
-    case GF_F16: /* never an output of this method */
-    case GF_F64:
-        break;
+    if (!w.whole || first + ROWS > w.rows) {
+#pragma unroll
+        for (int i = 0; i < ROWS * SUMS; i++) {
+            const int sample = w.strip + sample_of(i % SUMS);
+            if (first + i / SUMS < w.rows && sample < s.out_samples)
+                gf_store(output_row(s, w, first + i / SUMS), static_cast<size_t>(sample), v[i],
+                         s.finish.out);
+        }
+    } else if (s.finish.out == GF_U8) {
+        store_pairs<uint8_t>(s, w, first, v);
+    } else if (s.finish.out == GF_U16) {
+        store_pairs<uint16_t>(s, w, first, v);
+    } else {
+        store_pairs<float>(s, w, first, v);
     }
 }
 
 /* ---- the kernels ---- */
-
-/* Bytes that a strip's blocks reach over. */
-template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
 
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
@@ -291,21 +318,25 @@ __global__ void __launch_bounds__(THREADS) tensor(const __grid_constant__ Tensor
     constexpr int SLOTS = HEIGHT * GROUPS;
     __shared__ int places[WARPS][WINDOW<GROUPS>];
     Walk w;
-    if (!begin(s, s.last_row, WINDOW<GROUPS>, places[threadIdx.x / 32], &w))
+    if (!begin<GROUPS>(s, places[threadIdx.x / 32], &w))
         return;
     uint32_t words[FILTERS][PLANES][SLOTS];
 #pragma unroll
     for (int i = 0; i < FILTERS * PLANES; i++)
         read_words(s.words + i * SLOTS * 32, words[i / PLANES][i % PLANES]);
     uint32_t x[(ROWS + HEIGHT - 1) * GROUPS][2];
+    load_rows<ROWS + HEIGHT - 1, GROUPS>(s, w, 0, x);
+    /* Of even and odd samples: an opacity that is copied has its own. */
+    float scale[FILTERS][2], offset[FILTERS][2];
 #pragma unroll
-    for (int r = 0; r < ROWS + HEIGHT - 1; r++)
-        load_row<GROUPS>(s, w, r, x + r * GROUPS);
+    for (int i = 0; i < FILTERS * 2; i++) {
+        const bool kept = s.keep_alpha && channel_of(s, i % 2) == s.channels - 1;
+        scale[i / 2][i % 2] = kept ? s.kept_scale : s.scale[i / 2];
+        offset[i / 2][i % 2] = kept ? s.kept_offset : s.offset[i / 2];
+    }
     for (int first = 0; first < w.rows; first += ROWS) {
         uint32_t next[ROWS * GROUPS][2];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            load_row<GROUPS>(s, w, first + ROWS + HEIGHT - 1 + r, next + r * GROUPS);
+        load_rows<ROWS, GROUPS>(s, w, first + ROWS + HEIGHT - 1, next);
         float v[FILTERS][ROWS * SUMS];
 #pragma unroll
         for (int i = 0; i < ROWS * FILTERS; i++) {
@@ -316,12 +347,7 @@ __global__ void __launch_bounds__(THREADS) tensor(const __grid_constant__ Tensor
                 multiply<SLOTS>(x + r * GROUPS, words[f][p], sums[p]);
 #pragma unroll
             for (int j = 0; j < SUMS; j++)
-                v[f][r * SUMS + j] = fmaf(join(sums, j), s.scale[f], s.offset[f]);
-            if (s.keep_alpha)
-#pragma unroll
-                for (int j = 0; j < SUMS; j++)
-                    if (channel_of(s, j) == s.channels - 1)
-                        v[f][r * SUMS + j] = as_float(sums[0][j]) - START;
+                v[f][r * SUMS + j] = fmaf(join(sums, j), scale[f][j % 2], offset[f][j % 2]);
         }
         if (!s.finished)
             finish_samples(s, v);
@@ -350,7 +376,7 @@ __global__ void __launch_bounds__(THREADS) tensor_rows(const __grid_constant__ T
 {
     __shared__ int places[WARPS][WINDOW<GROUPS>];
     Walk w;
-    if (!begin(s, s.last_row, WINDOW<GROUPS>, places[threadIdx.x / 32], &w))
+    if (!begin<GROUPS>(s, places[threadIdx.x / 32], &w))
         return;
     uint32_t words[PLANES][GROUPS];
 #pragma unroll
@@ -359,15 +385,11 @@ __global__ void __launch_bounds__(THREADS) tensor_rows(const __grid_constant__ T
     constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS * ROWS;
     uint32_t x[ROWS * GROUPS][2];
     float sums[HEIGHT][SUMS] = {};
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        load_row<GROUPS>(s, w, HEIGHT - 1 - ABOVE + r, x + r * GROUPS);
+    load_rows<ROWS, GROUPS>(s, w, HEIGHT - 1 - ABOVE, x);
     /* Output rows above the first are summed too, in part, and dropped. */
     for (int first = -ABOVE; first < w.rows; first += ROWS) {
         uint32_t next[ROWS * GROUPS][2];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            load_row<GROUPS>(s, w, first + HEIGHT - 1 + ROWS + r, next + r * GROUPS);
+        load_rows<ROWS, GROUPS>(s, w, first + HEIGHT - 1 + ROWS, next);
         float v[1][ROWS * SUMS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -414,6 +436,8 @@ void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
         columns += static_cast<double>(s->column[i]);
     }
     const double extra = plan.planes > 1 ? 257.0 * static_cast<double>(START) * columns : 0.0;
+    s->kept_scale = plan.planes > 1 ? 1.0f / 65536 : 1.0f; /* of the last plane */
+    s->kept_offset = static_cast<float>(-extra) * s->kept_scale;
     for (size_t f = 0; f < plan.filters; f++) {
         s->scale[f] = static_cast<float>(linear->scale * gain * plan.unit[f]);
         s->offset[f] = static_cast<float>(linear->offset * gain + mid -
@@ -451,8 +475,8 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     const size_t steps = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(ROWS));
     const size_t at_once = gf_multiprocessors() * WARPS_AT_ONCE;
     const double halo = 1.0 + static_cast<double>(step->linear.height) / ROWS;
-    s.block_rows =
-        static_cast<int>(gf_block_steps(steps, s.strips * launch->count, at_once, halo)) * ROWS;
+    const size_t own = gf_block_steps(steps, s.strips * launch->count, at_once, halo);
+    s.block_rows = static_cast<int>(own < MOST_STEPS ? own : MOST_STEPS) * ROWS;
     s.chunks = static_cast<unsigned>(
         gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows)));
     return s;

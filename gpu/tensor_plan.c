@@ -1,6 +1,6 @@
 #include <limits.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "gpu/tensor.h"
 
@@ -260,7 +260,9 @@ static bool is_kept(const GfStep *step, int sample)
     return step->keep_alpha && sample % (int)step->channels == (int)step->channels - 1;
 }
 
-static int byte_at(const GfStep *step, const Weights *weights, size_t p, const Place *place)
+/* `top`: it belongs to the last plane. */
+static int byte_at(const GfStep *step, const Weights *weights, size_t p, bool top,
+                   const Place *place)
 {
     const int channels = (int)step->channels;
     if (place->apart < 0 || place->apart % channels != 0)
@@ -269,12 +271,12 @@ static int byte_at(const GfStep *step, const Weights *weights, size_t p, const P
     if (x >= weights->width || place->row >= weights->height)
         return 0;
     if (is_kept(step, place->sample))
-        return p == 0 && x == step->linear.anchor_x && place->row == step->linear.anchor_y;
+        return top && x == step->linear.anchor_x && place->row == step->linear.anchor_y;
     return digit(weights->numbers[place->row * weights->width + x] / weights->unit, p);
 }
 
 /* The words of one filter's plane p. */
-static void fill_plane(const GfStep *step, const Weights *weights, size_t p, size_t words,
+static void fill_plane(const GfStep *step, const Weights *weights, size_t p, bool top, size_t words,
                        uint32_t *word)
 {
     int first_word;
@@ -285,7 +287,7 @@ static void fill_plane(const GfStep *step, const Weights *weights, size_t p, siz
         const size_t slot = i / WORD / GF_TENSOR_LANES;
         const int at = (int)(slot % groups) * GROUP + lane % 4 * WORD + (int)(i % WORD);
         const Place place = {slot / groups, lane / 4, at - lead - lane / 4};
-        word[i / WORD] |= (uint32_t)(byte_at(step, weights, p, &place) & 0xFF) << i % WORD * 8;
+        word[i / WORD] |= (uint32_t)(byte_at(step, weights, p, top, &place) & 0xFF) << i % WORD * 8;
     }
 }
 
