@@ -569,13 +569,15 @@ __device__ inline void gf_finish_four(const GfProblem<Sum> &p, size_t n, int o, 
         static_cast<unsigned char *>(p.out.samples) + (y - p.y0) * p.out.stride + n * p.out.batch;
     float *to = reinterpret_cast<float *>(row) + (x + o * p.out.plane);
     bool aligned = reinterpret_cast<uintptr_t>(to) % sizeof samples == 0;
+    bool colour = o < p.post_channels;
+    Sum bias = p.bias ? p.bias[o] : Sum(0);
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        if (p.bias)
-            r.v[i] += p.bias[o];
-        r.v[i] = gf_post(p.finish, r.v[i], o < p.post_channels);
+    for (int i = 0; p.bias && i < 4; i++)
+        r.v[i] += bias;
+    gf_post_each(p.finish, r.v, [&](int) { return colour; });
+#pragma unroll
+    for (int i = 0; i < 4; i++)
         samples.v[i] = static_cast<float>(r.v[i]);
-    }
     if (p.finish.out == GF_F32 && p.out.pixel == 1 && count == 4 && aligned) {
         *reinterpret_cast<GfFour<float> *>(to) = samples;
         return;

@@ -530,27 +530,51 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return cudaGetLastError();
 }
 
-/* What a launch costs with a tile, in instructions of a multiprocessor's threads for a channel:
- * those that multiply, read shared memory and fill it; and the fewer warps there are, the less of
- * their waiting is covered by others. */
-template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
+/* What the choice knows of a card. */
+struct Card {
+    size_t processors, shared; /* multiprocessors, bytes of shared memory of each */
+};
+
+/* Issue slots of a multiprocessor's four schedulers that a block takes: for multiply-adds, reads of
+ * shared memory, what stages bring, and what becomes of sums. The weights are cycles of a warp, and
+ * were fitted, as all of this, to the tile search of bench/results. */
+template <typename T> double work_of(const Layer &q, double stages)
+{
+    constexpr int reads = T::side * T::window + T::area * T::thread_maps / 4;
+    constexpr double channel =
+        T::area * T::thread_pixels * T::thread_maps + 4.5 * reads + 15.0 * T::places / T::team;
+    constexpr int filters =
+        (T::taps + T::team - 1) / T::team * ((T::maps + T::tap_maps - 1) / T::tap_maps);
+    double finishing = T::thread_pixels * T::thread_maps * (68.0 + 4.0 * q.chains);
+    double warp = q.p.depth * channel + stages * T::teams * 11.0 * filters + finishing;
+    return warp * (T::team / 32) / 4.0;
+}
+
+/* Cycles that a launch takes with a tile. The blocks that share a multiprocessor share its issue
+ * slots, which few warps do not fill, and each waits by itself for its first stage, at barriers and
+ * for its turn in adding up. They begin together, and what is left for the last of them is spread
+ * over the card the better, the longer they took to drift apart. */
+template <typename T> double cost_of(const GfLaunch *launch, const Card &card)
 {
     Layer q = layer_of(launch);
     size_t blocks = cut(launch, T::width, T::height, T::maps, &q);
-    size_t rounds = (blocks + processors - 1) / processors;
-    size_t together = rounds < T::blocks ? rounds : T::blocks;
-    int teams = least(q.chains, T::teams);
-    constexpr int multiply = T::area * T::thread_pixels * T::thread_maps;
-    constexpr int read = T::side * T::window + T::area * T::thread_maps / 4;
-    constexpr int fill = 11 * T::plane + 4 * T::area * T::maps;
-    double work = (multiply + read) * static_cast<double>(T::team) + fill;
-    double warps = static_cast<double>(together) * T::team * teams / 32.0;
-    return static_cast<double>(rounds) * work * (1.0 + 3.0 / warps);
+    size_t most = gf_divide_up(blocks, card.processors);
+    size_t room = card.shared / (sizeof(Shared<T>) + 1024); /* the card keeps 1 KiB of each */
+    size_t together = room < 1 ? 1 : room < T::blocks ? room : T::blocks;
+    int rounds = gf_divide_up(q.chains, T::teams);
+    int stages = rounds * gf_divide_up(least(q.chain, q.p.depth), T::channels);
+    double work = work_of<T>(q, stages);
+    double wait = 900.0 + 200.0 * stages + (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
+    double thin = 1.3 * work / (T::team / 32 * least(q.chains, T::teams));
+    auto group = [&](size_t n) { return n > 0 ? static_cast<double>(n) * work + thin + wait : 0; };
+    double whole = group(together), rest = group(most % together);
+    double crowd = rest > 0 && most > together ? 36.0 / (36.0 + stages * T::area) : 0.0;
+    return static_cast<double>(most / together) * whole + rest + crowd * (whole - rest);
 }
 
 struct Row {
     cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
-    double (*cost)(const GfLaunch *launch, size_t processors);
+    double (*cost)(const GfLaunch *launch, const Card &card);
 };
 
 template <typename T> Row row_of()
@@ -563,20 +587,22 @@ template <typename T> Row row_of()
             cost_of<T>};
 }
 
-/* Channels a stage, for each team: the more, the fewer barriers. */
-constexpr int channels_for(int side, int teams)
+/* Channels a stage, for each team: the more, the fewer barriers, but the fewer blocks have room. */
+constexpr int channels_for(int side, int teams, int blocks)
 {
-    return side == 1 ? (teams == 8 ? 4 : 8) : side == 3 ? (teams == 1 ? 4 : 2) : 1;
+    return side == 1   ? (teams == 8 || blocks == 4 ? 4 : 8)
+           : side == 3 ? (teams == 1 && blocks == 2 ? 4 : 2)
+                       : 1;
 }
 
 /* The tilings, in the order of their names, for K x K. */
 template <int K> const Row *rows_of()
 {
 #define ROW(W, H, FTB, WT, FT, TEAMS, BLOCKS)                                                      \
-    row_of<Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS), TEAMS, BLOCKS>>(),
+    row_of<Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS, BLOCKS), TEAMS, BLOCKS>>(),
     static const Row rows[] = {K == 3   ? row_of<Tile<3, 32, 4, 64, 16, 4, 2, 1, 3>>()
-                               : K == 5 ? row_of<Tile<5, 32, 8, 32, 8, 8, 1, 1, 3>>()
-                               : K == 7 ? row_of<Tile<7, 64, 4, 32, 8, 8, 1, 1, 3>>()
+                               : K == 5 ? row_of<Tile<5, 32, 8, 32, 8, 8, 1, 1, 4>>()
+                               : K == 7 ? row_of<Tile<7, 64, 4, 32, 8, 8, 1, 1, 4>>()
                                         : Row{},
                                GF_GENERAL_TILES(ROW)};
 #undef ROW
@@ -613,15 +639,17 @@ const Row *find_rows(const GfLaunch *launch)
 
 cudaError_t choose(const GfLaunch *launch, const Row *rows, size_t *best)
 {
-    int device, processors;
+    int device, shared;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        error =
+            cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
     if (error != cudaSuccess)
         return error;
+    Card card = {gf_multiprocessors(), static_cast<size_t>(shared)};
     double lowest = INFINITY;
     for (size_t i = 0; i < ROWS; i++) {
-        double cost = rows[i].cost ? rows[i].cost(launch, static_cast<size_t>(processors)) : lowest;
+        double cost = rows[i].cost ? rows[i].cost(launch, card) : lowest;
         if (cost < lowest) {
             lowest = cost;
             *best = i;
