@@ -421,6 +421,19 @@ inline size_t gf_multiprocessors()
     return static_cast<size_t>(count);
 }
 
+/* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory each,
+ * `most` at most. A KiB of each is the card's. */
+inline size_t gf_blocks_at_once(size_t most, size_t bytes)
+{
+    int device, shared;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) !=
+            cudaSuccess)
+        return 1;
+    size_t room = static_cast<size_t>(shared) / (bytes + 1024);
+    return room < 1 || most < 1 ? 1 : room < most ? room : most;
+}
+
 /* ---- a filter step as kernels see it ---- */
 
 /* Banks and layers in one form. Output channel o of a step is made of `responses` sums (a bank's

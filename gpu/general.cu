@@ -530,11 +530,6 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return cudaGetLastError();
 }
 
-/* What the choice knows of a card. */
-struct Card {
-    size_t processors, shared; /* multiprocessors, bytes of shared memory of each */
-};
-
 /* Issue slots of a multiprocessor's four schedulers that a block takes: for multiply-adds, reads of
  * shared memory, what stages bring, and what becomes of sums. The weights are cycles of a warp, and
  * were fitted, as all of this, to the tile search of bench/results. */
@@ -554,13 +549,12 @@ template <typename T> double work_of(const Layer &q, double stages)
  * slots, which few warps do not fill, and each waits by itself for its first stage, at barriers and
  * for its turn in adding up. They begin together, and what is left for the last of them is spread
  * over the card the better, the longer they took to drift apart. */
-template <typename T> double cost_of(const GfLaunch *launch, const Card &card)
+template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
 {
     Layer q = layer_of(launch);
     size_t blocks = cut(launch, T::width, T::height, T::maps, &q);
-    size_t most = gf_divide_up(blocks, card.processors);
-    size_t room = card.shared / (sizeof(Shared<T>) + 1024); /* the card keeps 1 KiB of each */
-    size_t together = room < 1 ? 1 : room < T::blocks ? room : T::blocks;
+    size_t most = gf_divide_up(blocks, processors);
+    size_t together = gf_blocks_at_once(T::blocks, sizeof(Shared<T>));
     int rounds = gf_divide_up(q.chains, T::teams);
     int stages = rounds * gf_divide_up(least(q.chain, q.p.depth), T::channels);
     double work = work_of<T>(q, stages);
@@ -574,7 +568,7 @@ template <typename T> double cost_of(const GfLaunch *launch, const Card &card)
 
 struct Row {
     cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
-    double (*cost)(const GfLaunch *launch, const Card &card);
+    double (*cost)(const GfLaunch *launch, size_t processors);
 };
 
 template <typename T> Row row_of()
@@ -637,25 +631,18 @@ const Row *find_rows(const GfLaunch *launch)
     }
 }
 
-cudaError_t choose(const GfLaunch *launch, const Row *rows, size_t *best)
+size_t choose(const GfLaunch *launch, const Row *rows)
 {
-    int device, shared;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error =
-            cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    if (error != cudaSuccess)
-        return error;
-    Card card = {gf_multiprocessors(), static_cast<size_t>(shared)};
+    size_t best = 0, processors = gf_multiprocessors();
     double lowest = INFINITY;
     for (size_t i = 0; i < ROWS; i++) {
-        double cost = rows[i].cost ? rows[i].cost(launch, card) : lowest;
+        double cost = rows[i].cost ? rows[i].cost(launch, processors) : lowest;
         if (cost < lowest) {
             lowest = cost;
-            *best = i;
+            best = i;
         }
     }
-    return cudaSuccess;
+    return best;
 }
 
 } // namespace
@@ -666,11 +653,8 @@ extern "C" cudaError_t gf_launch_general(const GfLaunch *launch, cudaStream_t st
     size_t tiling = launch->tiling - 1;
     if (launch->tiling == 0 && !rows)
         return run_any(launch, stream);
-    if (launch->tiling == 0) {
-        cudaError_t error = choose(launch, rows, &tiling);
-        if (error != cudaSuccess)
-            return error;
-    }
+    if (launch->tiling == 0)
+        tiling = choose(launch, rows);
     if (!rows || tiling >= ROWS || !rows[tiling].launch)
         return cudaErrorNotSupported;
     return rows[tiling].launch(launch, stream);
