@@ -524,7 +524,7 @@ double cost_of(const Geometry &g, const Card &card)
                                     static_cast<double>(card.in) * groups * halo);
     const double apart = 0.056 * std::log2(gf_divide_up(g.block_rows, g.step_rows)) +
                          (blocks > card.processors * card.together ? 0.067 : 0.0);
-    const double memory = bytes / (16.4 * static_cast<double>(card.processors)) * (1.0 + apart);
+    const double memory = bytes / (16.2 * static_cast<double>(card.processors)) * (1.0 + apart);
     return std::pow(std::pow(count_cycles(g, card, blocks), 5.5) + std::pow(memory, 5.5),
                     1.0 / 5.5);
 }
