@@ -67,24 +67,22 @@ template <int MAPS, int FOURS, int TEAM, int TEAMS>
 __device__ void finish(const Layer &q, const Corner &corner, int map, long long x, size_t y,
                        const GfFour<float> (*totals)[TEAM], int team, int t, int apart)
 {
-    if (y >= q.p.y1)
+    long long rest = q.p.out_width - x;
+    if (y >= q.p.y1 || rest <= 0)
         return;
 #pragma unroll 1
     for (int m = team; m < MAPS; m += TEAMS) {
         int of_tile = map + m / 4 * apart + m % 4;
         if (corner.map + of_tile >= q.maps)
             continue;
+        float r[FOURS * 4];
 #pragma unroll
-        for (int i = 0; i < FOURS; i++) {
-            long long rest = q.p.out_width - x - i * 4;
-            GfFour<float> r = totals[m * FOURS + i][t];
-#pragma unroll
+        for (int i = 0; i < FOURS; i++)
             for (int j = 0; j < 4; j++)
-                r.v[j] = fma(r.v[j], q.p.finish.scale, q.p.finish.offset);
-            if (rest > 0)
-                gf_finish_four(q.p, corner.n, corner.o + of_tile, x + i * 4, y, r,
-                               rest < 4 ? static_cast<int>(rest) : 4);
-        }
+                r[i * 4 + j] =
+                    fma(totals[m * FOURS + i][t].v[j], q.p.finish.scale, q.p.finish.offset);
+        gf_finish_fours<FOURS>(q.p, corner.n, corner.o + of_tile, x, y, r,
+                               rest < FOURS * 4 ? static_cast<int>(rest) : FOURS * 4);
     }
 }
 

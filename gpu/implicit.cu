@@ -350,8 +350,8 @@ __device__ void finish(const Product<Sum> &q, const Place<T> &place, const Share
             for (int i = 0; i < 4; i++)
                 r.v[i] = fma(r.v[i], q.p.finish.scale, q.p.finish.offset);
             if (map < q.maps && spot.count > 0)
-                gf_finish_four(q.p, spot.n, corner.group * q.maps + map, spot.x, spot.y, r,
-                               spot.count);
+                gf_finish_fours<1>(q.p, spot.n, corner.group * q.maps + map, spot.x, spot.y, r.v,
+                                   spot.count);
         }
     }
 }
