@@ -421,6 +421,19 @@ inline size_t gf_multiprocessors()
     return static_cast<size_t>(count);
 }
 
+/* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory each,
+ * `most` at most. A KiB of each is the card's. */
+inline size_t gf_blocks_at_once(size_t most, size_t bytes)
+{
+    int device, shared;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) !=
+            cudaSuccess)
+        return 1;
+    size_t room = static_cast<size_t>(shared) / (bytes + 1024);
+    return room < 1 || most < 1 ? 1 : room < most ? room : most;
+}
+
 /* ---- a filter step as kernels see it ---- */
 
 /* Banks and layers in one form. Output channel o of a step is made of `responses` sums (a bank's
@@ -558,32 +571,37 @@ template <typename T> struct alignas(16) GfFour {
     T v[4];
 };
 
-/* From the first `count` of four responses of output channel o, at x and right of it, to the stored
- * samples: gf_finish_sample() for each of them. */
-template <typename Sum>
-__device__ inline void gf_finish_four(const GfProblem<Sum> &p, size_t n, int o, long long x,
-                                      size_t y, GfFour<Sum> r, int count)
+/* From the first `count` responses of a row of fours of output channel o, at x and right of it, to
+ * the stored samples: gf_finish_sample() for each of them. */
+template <int FOURS, typename Sum>
+__device__ inline void gf_finish_fours(const GfProblem<Sum> &p, size_t n, int o, long long x,
+                                       size_t y, Sum (&r)[FOURS * 4], int count)
 {
-    GfFour<float> samples;
     unsigned char *row =
         static_cast<unsigned char *>(p.out.samples) + (y - p.y0) * p.out.stride + n * p.out.batch;
     float *to = reinterpret_cast<float *>(row) + (x + o * p.out.plane);
-    bool aligned = reinterpret_cast<uintptr_t>(to) % sizeof samples == 0;
+    bool aligned = reinterpret_cast<uintptr_t>(to) % sizeof(GfFour<float>) == 0;
+    bool colour = o < p.post_channels;
+    Sum bias = p.bias ? p.bias[o] : Sum(0);
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        if (p.bias)
-            r.v[i] += p.bias[o];
-        r.v[i] = gf_post(p.finish, r.v[i], o < p.post_channels);
-        samples.v[i] = static_cast<float>(r.v[i]);
-    }
-    if (p.finish.out == GF_F32 && p.out.pixel == 1 && count == 4 && aligned) {
-        *reinterpret_cast<GfFour<float> *>(to) = samples;
-        return;
-    }
+    for (int i = 0; p.bias && i < FOURS * 4; i++)
+        r[i] += bias;
+    gf_post_each(p.finish, r, [&](int) { return colour; });
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (i < count)
-            gf_put(p, n, o, x + i, y, r.v[i]);
+    for (int f = 0; f < FOURS * 4; f += 4) {
+        GfFour<float> samples;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            samples.v[i] = static_cast<float>(r[f + i]);
+        if (p.finish.out == GF_F32 && p.out.pixel == 1 && count >= f + 4 && aligned) {
+            *reinterpret_cast<GfFour<float> *>(to + f) = samples;
+            continue;
+        }
+#pragma unroll
+        for (int i = f; i < f + 4; i++)
+            if (i < count)
+                gf_put(p, n, o, x + i, y, r[i]);
+    }
 }
 
 /* A block of several teams of threads. Thread t of each team makes the same 4 * FOURS responses, of

@@ -67,24 +67,22 @@ template <int MAPS, int FOURS, int TEAM, int TEAMS>
 __device__ void finish(const Layer &q, const Corner &corner, int map, long long x, size_t y,
                        const GfFour<float> (*totals)[TEAM], int team, int t, int apart)
 {
-    if (y >= q.p.y1)
+    long long rest = q.p.out_width - x;
+    if (y >= q.p.y1 || rest <= 0)
         return;
 #pragma unroll 1
     for (int m = team; m < MAPS; m += TEAMS) {
         int of_tile = map + m / 4 * apart + m % 4;
         if (corner.map + of_tile >= q.maps)
             continue;
+        float r[FOURS * 4];
 #pragma unroll
-        for (int i = 0; i < FOURS; i++) {
-            long long rest = q.p.out_width - x - i * 4;
-            GfFour<float> r = totals[m * FOURS + i][t];
-#pragma unroll
+        for (int i = 0; i < FOURS; i++)
             for (int j = 0; j < 4; j++)
-                r.v[j] = fma(r.v[j], q.p.finish.scale, q.p.finish.offset);
-            if (rest > 0)
-                gf_finish_four(q.p, corner.n, corner.o + of_tile, x + i * 4, y, r,
-                               rest < 4 ? static_cast<int>(rest) : 4);
-        }
+                r[i * 4 + j] =
+                    fma(totals[m * FOURS + i][t].v[j], q.p.finish.scale, q.p.finish.offset);
+        gf_finish_fours<FOURS>(q.p, corner.n, corner.o + of_tile, x, y, r,
+                               rest < FOURS * 4 ? static_cast<int>(rest) : FOURS * 4);
     }
 }
 
@@ -530,22 +528,40 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return cudaGetLastError();
 }
 
-/* What a launch costs with a tile, in instructions of a multiprocessor's threads for a channel:
- * those that multiply, read shared memory and fill it; and the fewer warps there are, the less of
- * their waiting is covered by others. */
+/* Issue slots of a multiprocessor's four schedulers that a block takes: for multiply-adds, reads of
+ * shared memory, what stages bring, and what becomes of sums. The weights are cycles of a warp, and
+ * were fitted, as all of this, to the tile search of bench/results. */
+template <typename T> double work_of(const Layer &q, double stages)
+{
+    constexpr int reads = T::side * T::window + T::area * T::thread_maps / 4;
+    constexpr double channel =
+        T::area * T::thread_pixels * T::thread_maps + 4.5 * reads + 15.0 * T::places / T::team;
+    constexpr int filters =
+        (T::taps + T::team - 1) / T::team * ((T::maps + T::tap_maps - 1) / T::tap_maps);
+    double finishing = T::thread_pixels * T::thread_maps * (68.0 + 4.0 * q.chains);
+    double warp = q.p.depth * channel + stages * T::teams * 11.0 * filters + finishing;
+    return warp * (T::team / 32) / 4.0;
+}
+
+/* Cycles that a launch takes with a tile. The blocks that share a multiprocessor share its issue
+ * slots, which few warps do not fill, and each waits by itself for its first stage, at barriers and
+ * for its turn in adding up. They begin together, and what is left for the last of them is spread
+ * over the card the better, the longer they took to drift apart. */
 template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
 {
     Layer q = layer_of(launch);
     size_t blocks = cut(launch, T::width, T::height, T::maps, &q);
-    size_t rounds = (blocks + processors - 1) / processors;
-    size_t together = rounds < T::blocks ? rounds : T::blocks;
-    int teams = least(q.chains, T::teams);
-    constexpr int multiply = T::area * T::thread_pixels * T::thread_maps;
-    constexpr int read = T::side * T::window + T::area * T::thread_maps / 4;
-    constexpr int fill = 11 * T::plane + 4 * T::area * T::maps;
-    double work = (multiply + read) * static_cast<double>(T::team) + fill;
-    double warps = static_cast<double>(together) * T::team * teams / 32.0;
-    return static_cast<double>(rounds) * work * (1.0 + 3.0 / warps);
+    size_t most = gf_divide_up(blocks, processors);
+    size_t together = gf_blocks_at_once(T::blocks, sizeof(Shared<T>));
+    int rounds = gf_divide_up(q.chains, T::teams);
+    int stages = rounds * gf_divide_up(least(q.chain, q.p.depth), T::channels);
+    double work = work_of<T>(q, stages);
+    double wait = 900.0 + 200.0 * stages + (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
+    double thin = 1.3 * work / (T::team / 32 * least(q.chains, T::teams));
+    auto group = [&](size_t n) { return n > 0 ? static_cast<double>(n) * work + thin + wait : 0; };
+    double whole = group(together), rest = group(most % together);
+    double crowd = rest > 0 && most > together ? 36.0 / (36.0 + stages * T::area) : 0.0;
+    return static_cast<double>(most / together) * whole + rest + crowd * (whole - rest);
 }
 
 struct Row {
@@ -563,20 +579,22 @@ template <typename T> Row row_of()
             cost_of<T>};
 }
 
-/* Channels a stage, for each team: the more, the fewer barriers. */
-constexpr int channels_for(int side, int teams)
+/* Channels a stage, for each team: the more, the fewer barriers, but the fewer blocks have room. */
+constexpr int channels_for(int side, int teams, int blocks)
 {
-    return side == 1 ? (teams == 8 ? 4 : 8) : side == 3 ? (teams == 1 ? 4 : 2) : 1;
+    return side == 1   ? (teams == 8 || blocks == 4 ? 4 : 8)
+           : side == 3 ? (teams == 1 && blocks == 2 ? 4 : 2)
+                       : 1;
 }
 
 /* The tilings, in the order of their names, for K x K. */
 template <int K> const Row *rows_of()
 {
 #define ROW(W, H, FTB, WT, FT, TEAMS, BLOCKS)                                                      \
-    row_of<Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS), TEAMS, BLOCKS>>(),
+    row_of<Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS, BLOCKS), TEAMS, BLOCKS>>(),
     static const Row rows[] = {K == 3   ? row_of<Tile<3, 32, 4, 64, 16, 4, 2, 1, 3>>()
-                               : K == 5 ? row_of<Tile<5, 32, 8, 32, 8, 8, 1, 1, 3>>()
-                               : K == 7 ? row_of<Tile<7, 64, 4, 32, 8, 8, 1, 1, 3>>()
+                               : K == 5 ? row_of<Tile<5, 32, 8, 32, 8, 8, 1, 1, 4>>()
+                               : K == 7 ? row_of<Tile<7, 64, 4, 32, 8, 8, 1, 1, 4>>()
                                         : Row{},
                                GF_GENERAL_TILES(ROW)};
 #undef ROW
@@ -611,23 +629,18 @@ const Row *find_rows(const GfLaunch *launch)
     }
 }
 
-cudaError_t choose(const GfLaunch *launch, const Row *rows, size_t *best)
+size_t choose(const GfLaunch *launch, const Row *rows)
 {
-    int device, processors;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        return error;
+    size_t best = 0, processors = gf_multiprocessors();
     double lowest = INFINITY;
     for (size_t i = 0; i < ROWS; i++) {
-        double cost = rows[i].cost ? rows[i].cost(launch, static_cast<size_t>(processors)) : lowest;
+        double cost = rows[i].cost ? rows[i].cost(launch, processors) : lowest;
         if (cost < lowest) {
             lowest = cost;
-            *best = i;
+            best = i;
         }
     }
-    return cudaSuccess;
+    return best;
 }
 
 } // namespace
@@ -638,11 +651,8 @@ extern "C" cudaError_t gf_launch_general(const GfLaunch *launch, cudaStream_t st
     size_t tiling = launch->tiling - 1;
     if (launch->tiling == 0 && !rows)
         return run_any(launch, stream);
-    if (launch->tiling == 0) {
-        cudaError_t error = choose(launch, rows, &tiling);
-        if (error != cudaSuccess)
-            return error;
-    }
+    if (launch->tiling == 0)
+        tiling = choose(launch, rows);
     if (!rows || tiling >= ROWS || !rows[tiling].launch)
         return cudaErrorNotSupported;
     return rows[tiling].launch(launch, stream);

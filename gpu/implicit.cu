@@ -350,8 +350,8 @@ __device__ void finish(const Product<Sum> &q, const Place<T> &place, const Share
             for (int i = 0; i < 4; i++)
                 r.v[i] = fma(r.v[i], q.p.finish.scale, q.p.finish.offset);
             if (map < q.maps && spot.count > 0)
-                gf_finish_four(q.p, spot.n, corner.group * q.maps + map, spot.x, spot.y, r,
-                               spot.count);
+                gf_finish_fours<1>(q.p, spot.n, corner.group * q.maps + map, spot.x, spot.y, r.v,
+                                   spot.count);
         }
     }
 }
@@ -512,20 +512,25 @@ template <typename T> cudaError_t run_narrow(const GfLaunch *launch, cudaStream_
                                       : run<T, void>(launch, stream);
 }
 
-/* What a launch costs with a tile, in instructions of a multiprocessor's threads for a tap: those
- * that multiply, read shared memory and fill it; and the fewer warps there are, the less of their
- * waiting is covered by others. */
+/* Cycles that a launch takes with a tile. The blocks of a multiprocessor share its four schedulers,
+ * which few warps do not fill: with multiply-adds, reads of shared memory, what stages bring (fours
+ * of positions and of taps), and what becomes of sums; and each waits by itself at barriers and for
+ * its turn in adding up. The weights were fitted to the suite `general` of bench/results. */
 template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
 {
     Product<float> q = product_of<T>(launch);
-    size_t rounds = (blocks_of<T>(q) + processors - 1) / processors;
-    size_t together = rounds < T::blocks ? rounds : T::blocks;
-    int teams = q.chains < T::teams ? q.chains : T::teams;
-    constexpr int multiply = T::thread_maps * T::across * 4, read = T::down + T::across;
-    constexpr int fill = 36 * T::fours + 3 * T::maps;
-    double work = (multiply + read) * static_cast<double>(T::team) + fill;
-    double warps = static_cast<double>(together) * T::team * teams / 32.0;
-    return static_cast<double>(rounds) * work * (1.0 + 3.0 / warps);
+    size_t most = gf_divide_up(blocks_of<T>(q), processors);
+    size_t together = gf_blocks_at_once(T::blocks, sizeof(Shared<T>));
+    int rounds = gf_divide_up(q.chains, T::teams), stages = q.chain / STEP;
+    int active = q.chains < T::teams ? q.chains : T::teams;
+    constexpr int warps = T::team / 32, sums = T::thread_maps * T::across * 4;
+    constexpr double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
+                             (20.0 * STEP * T::fours + 92.0 * T::weights) / 32;
+    double work = (q.chains * stages * stage + warps * sums * (35.0 + 4.0 * q.chains)) / 4.0;
+    double wait = 1500.0 + 375.0 * rounds * stages + 5.7 * work / (warps * active) +
+                  (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
+    return static_cast<double>(most) * work +
+           static_cast<double>(gf_divide_up(most, together)) * wait;
 }
 
 struct Row {
@@ -540,20 +545,18 @@ struct Row {
 const Row rows[] = {GF_IMPLICIT_TILES(ROW)};
 constexpr size_t ROWS = sizeof rows / sizeof *rows;
 
-cudaError_t choose(const GfLaunch *launch, size_t *best)
+size_t choose(const GfLaunch *launch)
 {
-    int device, processors;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        return error;
-    *best = 0;
-    for (size_t i = 1; i < ROWS; i++)
-        if (rows[i].cost(launch, static_cast<size_t>(processors)) <
-            rows[*best].cost(launch, static_cast<size_t>(processors)))
-            *best = i;
-    return cudaSuccess;
+    size_t best = 0, processors = gf_multiprocessors();
+    double lowest = INFINITY;
+    for (size_t i = 0; i < ROWS; i++) {
+        double cost = rows[i].cost(launch, processors);
+        if (cost < lowest) {
+            lowest = cost;
+            best = i;
+        }
+    }
+    return best;
 }
 
 } // namespace
@@ -565,10 +568,7 @@ extern "C" cudaError_t gf_launch_implicit(const GfLaunch *launch, cudaStream_t s
         return cudaErrorNotSupported;
     if (launch->wide)
         return run<Tile<double, 64, 64, 8, 4, 1, 2>, void>(launch, stream);
-    if (launch->tiling == 0) {
-        cudaError_t error = choose(launch, &tiling);
-        if (error != cudaSuccess)
-            return error;
-    }
+    if (launch->tiling == 0)
+        tiling = choose(launch);
     return rows[tiling].launch(launch, stream);
 }

@@ -192,7 +192,11 @@ static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_
     TILE(32, 4, 64, 8, 8, 2, 2)                                                                    \
     TILE(32, 4, 32, 8, 8, 4, 2)                                                                    \
     TILE(16, 8, 16, 8, 8, 8, 2)                                                                    \
-    TILE(8, 4, 16, 4, 4, 8, 2)
+    TILE(8, 4, 16, 4, 4, 8, 3)                                                                     \
+    TILE(32, 8, 48, 8, 8, 1, 2)                                                                    \
+    TILE(32, 8, 48, 8, 12, 1, 3)                                                                   \
+    TILE(32, 8, 32, 8, 8, 1, 4)                                                                    \
+    TILE(64, 8, 16, 8, 8, 1, 4)
 
 /* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of 16
  * maps, all taps of a channel; (size_t)-1 where no card has as much. */

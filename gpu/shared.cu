@@ -390,36 +390,42 @@ Plan plan(const GfLaunch *launch, GfTileSize tile)
     return plan;
 }
 
-/* Instructions of the multiprocessor that has most to do: about ten for a sample that is loaded,
- * and in each thread for each tap its multiply-adds and what fetches their operands. */
-double count_work(const GfLaunch *launch, GfTileSize tile, double processors)
+/* Blocks that a multiprocessor holds at once, by the registers of their threads. */
+size_t count_together(const GfLaunch *launch, const Plan &cut, size_t threads)
+{
+    size_t rows = cut.tile.rows / THREAD_ROWS;
+    size_t most = launch->wide ? AT_ONCE<double, 1>
+                  : rows == 4  ? AT_ONCE<float, 4>
+                               : AT_ONCE<float, 1>;
+    size_t bytes = gf_shared_bytes(launch->step, launch->wide, cut.tile, cut.maps);
+    return gf_blocks_at_once(most / threads, bytes);
+}
+
+/* Cycles of the multiprocessor that has most to do. Its blocks share its four schedulers: in each
+ * thread a tap takes its multiply-adds and what fetches their operands, a sample that is loaded 16
+ * instructions, and a channel 200 more. And a channel is waited for, from the first load to the last
+ * tap, which only other blocks can fill. What that is for threads of 1, 2 and 4 rows, and the other
+ * numbers, were fitted to the tile search of bench/results. */
+double count_cycles(const GfLaunch *launch, GfTileSize tile, size_t processors)
 {
     const GfStep *step = launch->step;
     Plan cut = plan(launch, tile);
     if (cut.maps == 0)
         return -1;
     GfTileSize input = gf_shared_input(step, tile);
-    double threads = static_cast<double>(tile.columns) * THREAD_ROWS;
-    double rows = static_cast<double>(tile.rows) / THREAD_ROWS;
-    double loads = std::ceil(static_cast<double>(input.columns * input.rows) / threads);
-    double taps = static_cast<double>(step->linear.width * step->linear.height);
-    double kernels = static_cast<double>(gf_step_is_layer(step) ? 1 : step->linear.filters);
-    double thread = 10 * loads + kernels * taps * (rows * (static_cast<double>(cut.maps) + 1) + 3);
-    size_t samples = step->out_width * gf_shared_lanes(step);
-    double across = std::ceil(static_cast<double>(samples) / static_cast<double>(tile.columns));
-    double down =
-        std::ceil(static_cast<double>(launch->y1 - launch->y0) / static_cast<double>(tile.rows));
-    double blocks = across * down * static_cast<double>(cut.sets * launch->count);
-    return std::ceil(blocks / processors) * threads * thread;
-}
-
-double count_processors()
-{
-    int device = 0, count = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return 1;
-    return count > 0 ? count : 1;
+    size_t threads = tile.columns * THREAD_ROWS, rows = tile.rows / THREAD_ROWS;
+    size_t loads = gf_divide_up(input.columns * input.rows, threads);
+    size_t kernels = gf_step_is_layer(step) ? 1 : step->linear.filters;
+    size_t taps = kernels * step->linear.width * step->linear.height;
+    size_t thread = taps * (rows * (cut.maps + 1) + 3) + 16 * loads + 200;
+    size_t wait = 60 * taps + (rows == 1 ? 1500 : rows == 2 ? 2800 : 2000);
+    size_t across = gf_divide_up(step->out_width * gf_shared_lanes(step), tile.columns);
+    size_t down = gf_divide_up(launch->y1 - launch->y0, tile.rows);
+    size_t blocks = gf_divide_up(across * down * cut.sets * launch->count, processors);
+    size_t together = count_together(launch, cut, threads);
+    double work = static_cast<double>(threads * thread) / (4 * 32);
+    return static_cast<double>(blocks) * work +
+           static_cast<double>(gf_divide_up(blocks, together) * wait);
 }
 
 template <typename Sum> Shared<Sum> make(const GfLaunch *launch, const Plan &cut)
@@ -476,9 +482,9 @@ cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
 
 template <typename Sum> cudaError_t launch_shared(const GfLaunch *launch, cudaStream_t stream)
 {
-    double processors = count_processors();
+    size_t processors = gf_multiprocessors();
     GfTileSize tile = gf_choose_tile(
-        launch, [&](GfTileSize size) { return count_work(launch, size, processors); });
+        launch, [&](GfTileSize size) { return count_cycles(launch, size, processors); });
     if (tile.columns == 0)
         return cudaErrorNotSupported;
     Plan cut = plan(launch, tile);

@@ -473,7 +473,7 @@ void cut_to_size(Geometry *g, const BlockSize &size, int overhang)
 }
 
 /* Where pictures are too small to keep the card busy, filters are shared out among blocks. */
-void cut(Geometry *g, size_t pictures, size_t at_once, int overhang)
+void cut_to_card(Geometry *g, size_t pictures, size_t at_once, int overhang)
 {
     const size_t rows = g->y1 - g->y0;
     cut_columns(g, STRIP_TILES, overhang);
@@ -488,6 +488,63 @@ void cut(Geometry *g, size_t pictures, size_t at_once, int overhang)
         g->strips * pictures * static_cast<size_t>(gf_divide_up(g->filters, g->block_filters));
     const double halo = 0.5 + static_cast<double>(g->height) / g->step_rows;
     g->block_rows = static_cast<int>(gf_block_steps(steps, columns, at_once, halo)) * g->step_rows;
+}
+
+/* What a choice of blocks is judged by. */
+struct Card {
+    size_t pictures, processors, together; /* blocks of a multiprocessor */
+    size_t in, out;                        /* bytes of a sample */
+};
+
+/* Cycles until the last block is done, were memory no limit: blocks of a multiprocessor share its
+ * issue slots, and each waits for its rows. The weights here and below were fitted to the tile
+ * search of bench/results. */
+double count_cycles(const Geometry &g, const Card &card, size_t blocks)
+{
+    const size_t most = gf_divide_up(blocks, card.processors);
+    const int steps = gf_divide_up(g.block_rows, g.step_rows);
+    const double work = 0.84 * steps * step_cost(g, g.step_rows / ROWS, g.slices);
+    const double wait = 1.4 * work + 2400.0 * steps + 57.0 * (g.step_rows + g.height - 1);
+    return static_cast<double>(most) * work +
+           static_cast<double>(gf_divide_up(most, card.together)) * wait;
+}
+
+/* Cycles that a launch takes. Memory brings a multiprocessor 16 bytes a cycle; less where blocks come
+ * and go, and the less, the longer they live: neighbours, which begin side by side, drift apart. */
+double cost_of(const Geometry &g, const Card &card)
+{
+    const size_t down = gf_divide_up(g.y1 - g.y0, static_cast<size_t>(g.block_rows));
+    const int groups = gf_divide_up(g.filters, g.block_filters);
+    const size_t blocks = g.strips * down * static_cast<size_t>(groups) * card.pictures;
+    const double samples =
+        static_cast<double>(g.y1 - g.y0) * g.out_width * static_cast<double>(card.pictures);
+    const double halo = (1.0 + static_cast<double>(g.height - 1) / g.block_rows) *
+                        (1.0 + static_cast<double>(g.width - 1) / g.columns);
+    const double bytes = samples * (static_cast<double>(card.out) * g.filters +
+                                    static_cast<double>(card.in) * groups * halo);
+    const double apart = 0.056 * std::log2(gf_divide_up(g.block_rows, g.step_rows)) +
+                         (blocks > card.processors * card.together ? 0.067 : 0.0);
+    const double memory = bytes / (16.2 * static_cast<double>(card.processors)) * (1.0 + apart);
+    return std::pow(std::pow(count_cycles(g, card, blocks), 5.5) + std::pow(memory, 5.5),
+                    1.0 / 5.5);
+}
+
+/* Blocks that all run at once, or of the table's sizes, where more of them and smaller ones take
+ * less. */
+void cut(Geometry *g, const Card &card, int overhang)
+{
+    const Geometry uncut = *g;
+    cut_to_card(g, card.pictures, card.processors * card.together, overhang);
+    double least = cost_of(*g, card);
+    for (const BlockSize &size : block_sizes) {
+        Geometry sized = uncut;
+        cut_to_size(&sized, size, overhang);
+        const double cost = size.columns == STRIP ? cost_of(sized, card) : least;
+        if (cost < least) {
+            least = cost;
+            *g = sized;
+        }
+    }
 }
 
 /* ---- the launcher ---- */
@@ -555,7 +612,8 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     const GfStep *step = launch->step;
     const int filters = static_cast<int>(step->linear.filters);
     const int most = gf_divide_up(filters, gf_divide_up(filters, MOST_FILTERS<K>));
-    const size_t at_once = gf_multiprocessors() * BLOCKS<K>;
+    const Card card = {launch->count, gf_multiprocessors(), BLOCKS<K>, sizeof(In),
+                       gf_sample_size(step->out)};
     const BlockSize size = asked_size(launch);
     cudaError_t error = size.rows > 0 ? cudaSuccess : cudaErrorNotSupported;
     Layer<K> s = {describe(launch), {}};
@@ -566,7 +624,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
         if (size.columns > 0)
             cut_to_size(&s.g, size, 4 * VECTORS<K> - N);
         else
-            cut(&s.g, launch->count, at_once, 4 * VECTORS<K> - N);
+            cut(&s.g, card, 4 * VECTORS<K> - N);
         error = run_pictures<In, K, FULL>(s, launch->count, stream);
         s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) +
                           static_cast<size_t>(most) * s.g.out.plane * gf_sample_size(step->out);
