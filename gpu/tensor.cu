@@ -32,7 +32,6 @@ constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
 constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
 constexpr size_t WARPS_AT_ONCE = 20;    /* of a multiprocessor, about */
-constexpr size_t MOST_STEPS = 32;       /* of ROWS rows, so that edges are not waited for */
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
 
@@ -63,12 +62,12 @@ struct Tensor {
 
 /* Where a warp works. */
 struct Walk {
-    size_t top;        /* its first output row */
-    int rows;          /* output rows */
-    int strip;         /* its first sample */
-    int byte;          /* this lane's first of an input row, counted from the first block's */
-    const int *places; /* of the strip's bytes by the border's rule; NULL: they lie inside */
-    bool whole;        /* all samples of the strip are outputs, stored in pairs */
+    size_t top; /* its first output row */
+    int rows;   /* output rows */
+    int strip;  /* its first sample */
+    int byte;   /* this lane's first of an input row, counted from the first block's */
+    bool edge;  /* the words of its rows are not all there, or not aligned */
+    bool whole; /* all samples of the strip are outputs, stored in pairs */
     /* This lane's first word of input row 0, where all words of all rows lie inside, row after row;
      * else NULL. */
     const uint8_t *first;
@@ -77,8 +76,15 @@ struct Walk {
 /* Bytes that a strip's blocks reach over. */
 template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
 
-/* False: there is nothing left for this warp. `places` is its shared memory. */
-template <int GROUPS> __device__ bool begin(const Tensor &s, int (&places)[WINDOW<GROUPS>], Walk *w)
+/* What a warp at the picture's edge has in shared memory: for each byte of its window the place in a
+ * row by the border's rule, -1 for the constant; and the windows of some rows. */
+template <int GROUPS> struct Edge {
+    alignas(16) uint8_t rows[ROWS][WINDOW<GROUPS>];
+    int places[WINDOW<GROUPS>];
+};
+
+/* False: there is nothing left for this warp. */
+template <int GROUPS> __device__ bool begin(const Tensor &s, Edge<GROUPS> &edge, Walk *w)
 {
     const int lane = threadIdx.x % 32;
     const unsigned unit =
@@ -90,10 +96,10 @@ template <int GROUPS> __device__ bool begin(const Tensor &s, int (&places)[WINDO
     w->strip = static_cast<int>(unit % s.strips) * STRIP;
     w->byte = lane / 4 * BLOCK + lane % 4 * WORD;
     w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
-    w->places = nullptr;
     w->first = nullptr;
     const int left = w->strip + s.first_byte;
-    if (s.words_in && left >= 0 && left <= s.in_samples - WINDOW<GROUPS>) {
+    w->edge = !s.words_in || left < 0 || left > s.in_samples - WINDOW<GROUPS>;
+    if (!w->edge) {
         const long long y = static_cast<long long>(w->top) + s.origin_y;
         const size_t count = static_cast<size_t>(w->rows + s.last_row);
         size_t i = static_cast<size_t>(y) - s.in.first;
@@ -103,13 +109,13 @@ template <int GROUPS> __device__ bool begin(const Tensor &s, int (&places)[WINDO
                        blockIdx.y * s.in.batch + left + w->byte;
         return true;
     }
-    w->places = places;
 #pragma unroll 1
     for (int j = lane; j < WINDOW<GROUPS>; j += 32) {
         const int sample = left + j;
         const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
         const long long x = gf_border_index(pixel, s.in_width, s.border);
-        places[j] = x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
+        edge.places[j] =
+            x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
     }
     __syncwarp();
     return true;
@@ -117,12 +123,12 @@ template <int GROUPS> __device__ bool begin(const Tensor &s, int (&places)[WINDO
 
 /* ---- reading ---- */
 
-/* Of `count` lanes, each its input row r + lane, 0 being that of the first tap for the first output
- * row; NULL: the border's constant, or nothing that counts. */
-__device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r, int count)
+/* Of the first ROWS lanes, each its input row r + lane, 0 being that of the first tap for the first
+ * output row; NULL: the border's constant, or nothing that counts. */
+__device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r)
 {
     const int lane = threadIdx.x % 32;
-    if (lane >= count || r + lane < 0 || r + lane > w.rows - 1 + s.last_row)
+    if (lane >= ROWS || r + lane < 0 || r + lane > w.rows - 1 + s.last_row)
         return nullptr;
     const long long y = gf_border_index(static_cast<long long>(w.top) + s.origin_y + r + lane,
                                         s.in_height, s.border);
@@ -130,25 +136,45 @@ __device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r, int c
                  : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
 }
 
-/* The word of four samples at the places from `at` on. */
-__device__ uint32_t gather(const Tensor &s, const uint8_t *row, const int *at)
+/* This lane's words of `count` rows of a strip at the picture's edge, byte by byte through shared
+ * memory. */
+template <int GROUPS>
+__device__ void load_edge(const Tensor &s, Edge<GROUPS> &edge, const Walk &w,
+                          const uint8_t *const (&from)[ROWS], uint32_t (*x)[2])
 {
-    uint32_t word = 0;
+    constexpr int TURNS = (WINDOW<GROUPS> + 31) / 32;
+    const int lane = threadIdx.x % 32;
+    uint8_t byte[TURNS][ROWS];
 #pragma unroll
-    for (int i = 0; i < WORD; i++) {
-        const uint32_t byte = row[max(at[i], 0)];
-        word |= (at[i] < 0 ? s.border_word & 0xFF : byte) << 8 * i;
+    for (int i = 0; i < TURNS; i++) {
+        const int at = lane + 32 * i, place = at < WINDOW<GROUPS> ? edge.places[at] : -1;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            byte[i][r] = static_cast<uint8_t>(s.border_word);
+            if (place >= 0 && from[r])
+                byte[i][r] = from[r][place];
+        }
     }
-    return word;
+    __syncwarp(); /* what was there is read by now */
+#pragma unroll
+    for (int i = 0; i < TURNS * ROWS; i++)
+        if (lane + i / ROWS * 32 < WINDOW<GROUPS>)
+            edge.rows[i % ROWS][lane + i / ROWS * 32] = byte[i / ROWS][i % ROWS];
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < ROWS * GROUPS * 2; i++)
+        x[i / 2][i % 2] = *reinterpret_cast<const uint32_t *>(
+            edge.rows[i / (GROUPS * 2)] + w.byte + i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2));
 }
 
-/* This lane's words of COUNT input rows from row r on: of each group, for its two blocks. */
-template <int COUNT, int GROUPS>
-__device__ void load_rows(const Tensor &s, const Walk &w, int r, uint32_t (*x)[2])
+/* This lane's words of ROWS input rows from row r on: of each group, for its two blocks. */
+template <int GROUPS>
+__device__ void load_rows(const Tensor &s, Edge<GROUPS> &edge, const Walk &w, int r,
+                          uint32_t (*x)[2])
 {
     if (w.first) {
 #pragma unroll
-        for (int i = 0; i < COUNT * GROUPS * 2; i++) {
+        for (int i = 0; i < ROWS * GROUPS * 2; i++) {
             const int row = min(r + i / (GROUPS * 2), w.rows - 1 + s.last_row);
             const uint8_t *from = w.first + static_cast<size_t>(max(row, 0)) * s.in.stride;
             x[i / 2][i % 2] = __ldg(reinterpret_cast<const uint32_t *>(
@@ -156,29 +182,23 @@ __device__ void load_rows(const Tensor &s, const Walk &w, int r, uint32_t (*x)[2
         }
         return;
     }
-    const auto own = reinterpret_cast<unsigned long long>(input_row(s, w, r, COUNT));
-    const uint8_t *from[COUNT];
+    const auto own = reinterpret_cast<unsigned long long>(input_row(s, w, r));
+    const uint8_t *from[ROWS];
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < ROWS; i++)
         from[i] = reinterpret_cast<const uint8_t *>(__shfl_sync(~0u, own, i));
-        for (int j = 0; j < 2 * GROUPS; j++)
-            x[i * GROUPS + j / 2][j % 2] = s.border_word;
-    }
-    if (w.places) {
-#pragma unroll
-        for (int i = 0; i < COUNT * GROUPS * 2; i++)
-            if (from[i / (GROUPS * 2)])
-                x[i / 2][i % 2] =
-                    gather(s, from[i / (GROUPS * 2)],
-                           w.places + w.byte + i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2));
+    if (w.edge) {
+        load_edge<GROUPS>(s, edge, w, from, x);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < COUNT * GROUPS * 2; i++)
+    for (int i = 0; i < ROWS * GROUPS * 2; i++) {
+        x[i / 2][i % 2] = s.border_word;
         if (from[i / (GROUPS * 2)])
             x[i / 2][i % 2] = __ldg(reinterpret_cast<const uint32_t *>(
                 from[i / (GROUPS * 2)] + w.strip + s.first_byte + w.byte + i / 2 % GROUPS * GROUP +
                 i % 2 * (STRIP / 2)));
+    }
 }
 
 /* The next rows follow on the last KEPT ones. */
@@ -311,21 +331,41 @@ __device__ void store(const Tensor &s, const Walk &w, int first, const float (&v
 
 /* ---- the kernels ---- */
 
+/* Input rows that are held, ROWS of them for every output row that is under way. */
+template <int HEIGHT> constexpr int HELD = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS + ROWS;
+
+/* Blocks of a multiprocessor, by a thread's registers: so many words, and others. */
+constexpr int blocks_of(int words)
+{
+    constexpr int REGISTERS = 65536, OTHERS = 42;
+    return REGISTERS / THREADS / ((words + OTHERS + 7) / 8 * 8);
+}
+
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
+constexpr int BLOCKS = blocks_of((HELD<HEIGHT> + ROWS) * GROUPS * 2 +
+                                 FILTERS * PLANES * HEIGHT * GROUPS);
+template <int HEIGHT, int GROUPS, int PLANES>
+constexpr int BLOCKS_OF_ROWS = blocks_of(2 * ROWS * GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
+
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-__global__ void __launch_bounds__(THREADS) tensor(const __grid_constant__ Tensor s)
+__global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTERS>)
+    tensor(const __grid_constant__ Tensor s)
 {
     constexpr int SLOTS = HEIGHT * GROUPS;
-    __shared__ int places[WARPS][WINDOW<GROUPS>];
+    __shared__ Edge<GROUPS> edges[WARPS];
+    Edge<GROUPS> &edge = edges[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, places[threadIdx.x / 32], &w))
+    if (!begin<GROUPS>(s, edge, &w))
         return;
     uint32_t words[FILTERS][PLANES][SLOTS];
 #pragma unroll
     for (int i = 0; i < FILTERS * PLANES; i++)
         read_words(s.words + i * SLOTS * 32, words[i / PLANES][i % PLANES]);
-    uint32_t x[(ROWS + HEIGHT - 1) * GROUPS][2];
-    load_rows<ROWS + HEIGHT - 1, GROUPS>(s, w, 0, x);
+    uint32_t x[HELD<HEIGHT> * GROUPS][2];
+#pragma unroll
+    for (int r = 0; r < HELD<HEIGHT>; r += ROWS)
+        load_rows<GROUPS>(s, edge, w, r, x + r * GROUPS);
     /* Of even and odd samples: an opacity that is copied has its own. */
     float scale[FILTERS][2], offset[FILTERS][2];
 #pragma unroll
@@ -336,7 +376,7 @@ __global__ void __launch_bounds__(THREADS) tensor(const __grid_constant__ Tensor
     }
     for (int first = 0; first < w.rows; first += ROWS) {
         uint32_t next[ROWS * GROUPS][2];
-        load_rows<ROWS, GROUPS>(s, w, first + ROWS + HEIGHT - 1, next);
+        load_rows<GROUPS>(s, edge, w, first + HELD<HEIGHT>, next);
         float v[FILTERS][ROWS * SUMS];
 #pragma unroll
         for (int i = 0; i < ROWS * FILTERS; i++) {
@@ -352,7 +392,7 @@ __global__ void __launch_bounds__(THREADS) tensor(const __grid_constant__ Tensor
         if (!s.finished)
             finish_samples(s, v);
         store(s, w, first, v[0]);
-        roll<HEIGHT - 1, GROUPS>(x, next);
+        roll<HELD<HEIGHT> - ROWS, GROUPS>(x, next);
     }
 }
 
@@ -372,11 +412,13 @@ __device__ void add_row(const Tensor &s, const float (&h)[SUMS], float (&sums)[H
 
 /* Products of a column of HEIGHT taps and a row. */
 template <int HEIGHT, int GROUPS, int PLANES>
-__global__ void __launch_bounds__(THREADS) tensor_rows(const __grid_constant__ Tensor s)
+__global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES>)
+    tensor_rows(const __grid_constant__ Tensor s)
 {
-    __shared__ int places[WARPS][WINDOW<GROUPS>];
+    __shared__ Edge<GROUPS> edges[WARPS];
+    Edge<GROUPS> &edge = edges[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, places[threadIdx.x / 32], &w))
+    if (!begin<GROUPS>(s, edge, &w))
         return;
     uint32_t words[PLANES][GROUPS];
 #pragma unroll
@@ -385,11 +427,11 @@ __global__ void __launch_bounds__(THREADS) tensor_rows(const __grid_constant__ T
     constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS * ROWS;
     uint32_t x[ROWS * GROUPS][2];
     float sums[HEIGHT][SUMS] = {};
-    load_rows<ROWS, GROUPS>(s, w, HEIGHT - 1 - ABOVE, x);
+    load_rows<GROUPS>(s, edge, w, HEIGHT - 1 - ABOVE, x);
     /* Output rows above the first are summed too, in part, and dropped. */
     for (int first = -ABOVE; first < w.rows; first += ROWS) {
         uint32_t next[ROWS * GROUPS][2];
-        load_rows<ROWS, GROUPS>(s, w, first + HEIGHT - 1 + ROWS, next);
+        load_rows<GROUPS>(s, edge, w, first + HEIGHT - 1 + ROWS, next);
         float v[1][ROWS * SUMS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -476,7 +518,9 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     const size_t at_once = gf_multiprocessors() * WARPS_AT_ONCE;
     const double halo = 1.0 + static_cast<double>(step->linear.height) / ROWS;
     const size_t own = gf_block_steps(steps, s.strips * launch->count, at_once, halo);
-    s.block_rows = static_cast<int>(own < MOST_STEPS ? own : MOST_STEPS) * ROWS;
+    /* Not too many: the last warps are waited for. */
+    const size_t most = 2 * step->linear.height + 4;
+    s.block_rows = static_cast<int>(own < most ? own : most) * ROWS;
     s.chunks = static_cast<unsigned>(
         gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows)));
     return s;

@@ -305,6 +305,7 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
         weights_of(linear, f, tensor->rows_only, &weights);
         tensor->unit[f] = weights.unit;
         for (size_t p = 0; p < tensor->planes; p++)
-            fill_plane(step, &weights, p, words, tensor->words + (f * tensor->planes + p) * words);
+            fill_plane(step, &weights, p, p + 1 == tensor->planes, words,
+                       tensor->words + (f * tensor->planes + p) * words);
     }
 }
