@@ -36,8 +36,9 @@ namespace
 
 /* What may be tuned. */
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
-template <typename In> constexpr int AHEAD = sizeof(In) == 1 ? 2 : 3; /* rows that are being read */
-template <int K> constexpr int ENOUGH_BLOCKS = K <= 3 ? 6 : 4;        /* on a multiprocessor */
+/* Rows that are being read. */
+template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 5 ? 2 : 3;
+template <int K> constexpr int ENOUGH_BLOCKS = K <= 3 ? 6 : 4; /* on a multiprocessor */
 constexpr bool STREAM = false; /* is what is stored marked as not to be read soon? */
 constexpr bool HALVES = true;  /* do bytes become f32 by way of f16? */
 constexpr int ASKED_ROWS = 32; /* output rows of a strip, with the tilings */
@@ -175,11 +176,13 @@ struct Geometry {
     int post_channels;
     bool keep_alpha;
     bool vector_in, vector_out; /* vectors are aligned in global memory */
-    bool magnitude;             /* at the end, but for ENDING_POSTS */
+    bool plain;                 /* both are, and there are no posts */
+    bool magnitude;             /* at the end, of colours or all; but for ENDING_POSTS */
     Ending ending;
     GfBorder border;
     float border_value;
     float scale[2], offset[2], start[2]; /* of both tap sets */
+    float factor[2];                     /* that is in the taps */
     GfFinish<float> finish;
 };
 
@@ -358,8 +361,9 @@ template <int N> __device__ void combine(const Geometry &g, float (&v)[N], const
 }
 
 template <int C, int F, int N>
-__device__ void finish_with_posts(const Geometry &g, const float (&done)[F][N], float (&v)[N])
+__device__ void finish_with_posts(const Geometry &g, float (&done)[F][N])
 {
+    float v[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
         v[i] = fmaf(done[0][i], g.finish.scale, g.finish.offset);
@@ -373,37 +377,34 @@ __device__ void finish_with_posts(const Geometry &g, const float (&done)[F][N], 
         gf_combine_alone(g.finish, v);
     }
     gf_post_each(g.finish, v, [&](int i) { return TAP_SETS<C> == 1 || i % C < g.post_channels; });
-    if (TAP_SETS<C> == 2 && g.keep_alpha)
 #pragma unroll
-        for (int i = C - 1; i < N; i += C)
-            v[i] = done[0][i] * g.scale[1];
+    for (int i = 0; i < N; i++)
+        done[0][i] = tap_set<C>(i) && g.keep_alpha ? done[0][i] * g.scale[1] : v[i];
 }
 
+/* Responses become samples, the first ones where they are, if no posts are left. */
 template <int C, int F, int N>
-__device__ void finish_samples(const Geometry &g, float (&done)[F][N], float (&v)[N])
+__device__ void finish_samples(const Geometry &g, float (&done)[F][N])
 {
-    if (g.ending == ENDING_POSTS) {
-        finish_with_posts<C, F, N>(g, done, v);
-        return;
-    }
     if (g.ending == ENDING_SCALED)
 #pragma unroll
         for (int i = 0; i < F * N; i++)
             done[i / N][i % N] =
                 fmaf(done[i / N][i % N], g.scale[tap_set<C>(i % N)], g.offset[tap_set<C>(i % N)]);
+    if constexpr (F == 2) {
+        float first[N];
 #pragma unroll
-    for (int i = 0; i < N; i++)
-        v[i] = done[0][i];
-    if constexpr (F == 2)
-        combine(g, v, done[F - 1]);
+        for (int i = 0; i < N; i++)
+            first[i] = done[0][i];
+        combine(g, done[0], done[1]);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            done[0][i] = tap_set<C>(i) && g.keep_alpha ? first[i] : done[0][i];
+    }
     if (g.magnitude)
 #pragma unroll
         for (int i = 0; i < N; i++)
-            v[i] = fabsf(v[i]);
-    if (F == 2 && TAP_SETS<C> == 2 && g.keep_alpha)
-#pragma unroll
-        for (int i = C - 1; i < N; i += C)
-            v[i] = done[0][i];
+            done[0][i] = !tap_set<C>(i) || g.post_channels == C ? fabsf(done[0][i]) : done[0][i];
 }
 
 template <typename T> __device__ void store(T *to, T v)
@@ -432,17 +433,23 @@ template <typename Out, int N> __device__ void store_vector(unsigned char *to, c
     }
 }
 
+template <int N>
+__device__ void store_all(const Geometry &g, unsigned char *to, const float (&v)[N])
+{
+    if (g.finish.out == GF_U8)
+        store_vector<uint8_t>(to, v);
+    else if (g.finish.out == GF_U16)
+        store_vector<uint16_t>(to, v);
+    else
+        store_vector<float>(to, v);
+}
+
 /* Stores the first `count` of N samples. */
 template <int N>
-__device__ void store_samples(const Geometry &g, unsigned char *to, int count, const float (&v)[N])
+__device__ void store_some(const Geometry &g, unsigned char *to, int count, const float (&v)[N])
 {
     if (g.vector_out && count >= N) {
-        if (g.finish.out == GF_U8)
-            store_vector<uint8_t>(to, v);
-        else if (g.finish.out == GF_U16)
-            store_vector<uint16_t>(to, v);
-        else
-            store_vector<float>(to, v);
+        store_all(g, to, v);
         return;
     }
 #pragma unroll
@@ -453,10 +460,12 @@ __device__ void store_samples(const Geometry &g, unsigned char *to, int count, c
 
 /* ---- the kernel ---- */
 
-/* Walks down a strip; `read(r, row)` begins to read input row r, each in its turn. */
-template <typename In, int C, int K, int F, int N, int AT_ONCE, typename Read>
+/* Walks down a strip; `read(r, row)` begins to read input row r, each in its turn. PLAIN: there are
+ * no posts, and all samples can be stored as vectors. */
+template <typename In, int C, int K, int F, int N, bool PLAIN, typename Read>
 __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
 {
+    constexpr int AT_ONCE = PLAIN ? AHEAD<In, K> : 1;
     const Geometry &g = s.g;
     const int total = strip.rows + K - 1, sample = strip.first + N * my_lane();
     unsigned char *to = static_cast<unsigned char *>(g.out.samples) + blockIdx.y * g.out.batch +
@@ -474,23 +483,29 @@ __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
             const int r = first + i;
             if (r >= total)
                 return;
-            float x[N + 2 * Row<In, C, K, N>::SIDE], done[F][N], v[N];
+            float x[N + 2 * Row<In, C, K, N>::SIDE], done[F][N];
             widen(rows[i], x);
             if (r + AT_ONCE < total)
                 read(r + AT_ONCE, rows[i]);
             add_row<C, K, F, N>(s, x, sums, done);
             if (r < K - 1)
                 continue;
-            finish_samples<C, F, N>(g, done, v);
-            store_samples(g, to, g.out_samples - sample, v);
+            if (PLAIN || g.ending != ENDING_POSTS)
+                finish_samples<C, F, N>(g, done);
+            else
+                finish_with_posts<C, F, N>(g, done);
+            if (PLAIN)
+                store_all(g, to, done[0]);
+            else
+                store_some(g, to, g.out_samples - sample, done[0]);
             to += g.out.stride;
         }
 }
 
-/* A strip whose samples all are where its first row says. Rows that only zero taps meet are some
- * other row. */
+/* A strip whose samples all are where its first row says, and which is stored as it comes. Rows that
+ * only zero taps meet are some other row. */
 template <typename In, int C, int K, int F, int N>
-__device__ void walk_inside(const Special<C, K, F> &s, const Strip &strip)
+__device__ void walk_plainly(const Special<C, K, F> &s, const Strip &strip)
 {
     using R = Row<In, C, K, N>;
     const bool lend = lends<R>();
@@ -498,7 +513,7 @@ __device__ void walk_inside(const Special<C, K, F> &s, const Strip &strip)
         strip.row + static_cast<size_t>(strip.base + my_lane() * N) * sizeof(In);
     const unsigned char *lent =
         strip.row + static_cast<size_t>(strip.base + (lend ? lent_sample<R, N>() : 0)) * sizeof(In);
-    walk<In, C, K, F, N, AHEAD<In>>(s, strip, [&](int r, R &row) {
+    walk<In, C, K, F, N, true>(s, strip, [&](int r, R &row) {
         read<In, N>(own, row.own);
         if (lend)
             read<In, R::LENT>(lent, row.lent);
@@ -509,12 +524,12 @@ __device__ void walk_inside(const Special<C, K, F> &s, const Strip &strip)
 }
 
 template <typename In, int C, int K, int F, int N>
-__device__ void walk_border(const Special<C, K, F> &s, const Strip &strip, int *columns)
+__device__ void walk_slowly(const Special<C, K, F> &s, const Strip &strip, int *columns)
 {
     using R = Row<In, C, K, N>;
     map_columns<C, R::REACH, R::COLUMNS>(s.g, strip, columns);
     columns += R::REACH;
-    walk<In, C, K, F, N, 1>(s, strip, [&](int r, R &row) {
+    walk<In, C, K, F, N, false>(s, strip, [&](int r, R &row) {
         const unsigned char *from = find_row(s.g, strip, r);
         gather<In, N>(s.g, strip, from, my_lane() * N, columns, row.own);
         if (lends<R>())
@@ -547,7 +562,8 @@ __device__ Strip find_strip(const Geometry &g, unsigned i, int side, int samples
 template <typename In, int C, int K, int F, int N> constexpr int REGISTERS()
 {
     using R = Row<In, C, K, N>;
-    return F * K * N + N + 2 * R::SIDE + AHEAD<In> * (WORDS<In, N> + R::LENT_WORDS) + 26;
+    return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) + 28 +
+           (K > 5 && C > 1 ? 16 : 0);
 }
 
 template <typename In, int C, int K, int F, int N> constexpr int BLOCKS()
@@ -567,11 +583,11 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
     if (i >= s.g.walks)
         return;
     const Strip strip = find_strip(s.g, static_cast<unsigned>(i), K, 32 * N);
-    if (strip.row && s.g.vector_in && strip.base >= R::REACH &&
-        strip.base <= s.g.in_samples - 32 * N - R::REACH)
-        walk_inside<In, C, K, F, N>(s, strip);
+    if (s.g.plain && strip.row && strip.base >= R::REACH &&
+        strip.base <= s.g.in_samples - 32 * N - R::REACH && strip.first <= s.g.out_samples - 32 * N)
+        walk_plainly<In, C, K, F, N>(s, strip);
     else
-        walk_border<In, C, K, F, N>(s, strip, columns[warp]);
+        walk_slowly<In, C, K, F, N>(s, strip, columns[warp]);
 }
 
 /* ---- the launcher ---- */
@@ -597,46 +613,70 @@ Box find_box(const GfStep *step)
             side / 2 - static_cast<int>(linear->anchor_y)};
 }
 
-bool is_power_of_two(double v)
+/* Is it a factor that changes no number but its exponent, and that little? */
+bool is_exact(double factor)
 {
     int exponent;
-    return std::frexp(v, &exponent) == 0.5;
+    return std::frexp(factor, &exponent) == 0.5 && exponent > -30 && exponent < 30;
 }
 
-/* How sums of this step become samples, and with which numbers. A factor of both responses is one of
- * what they are combined to, if it is positive. */
-void choose_ending(const GfStep *step, Geometry *g)
+/* Have taps room for such factors? Filters have others only by mistake. */
+bool have_room(const GfLaunch *launch)
 {
-    const size_t filtered = step->channels - (step->keep_alpha ? 1 : 0);
+    const GfLinear *linear = &launch->step->linear;
+    const float *taps = static_cast<const float *>(launch->weights_host);
+    bool room = true;
+    for (size_t i = 0; i < linear->filters * linear->height * linear->width; i++)
+        room =
+            room && std::fabs(taps[i]) < 1e18f && (taps[i] == 0.0f || std::fabs(taps[i]) > 1e-18f);
+    return room;
+}
+
+/* How sums become samples. A factor of both responses is one of what they are combined to, if it is
+ * positive. */
+Ending choose_ending(const GfLaunch *launch, bool magnitude)
+{
+    const GfStep *step = launch->step;
     const GfCombineOp op = step->combine.op;
-    const bool two = step->linear.filters == 2, plain = step->gain > 0.0 && step->mid == 0.0;
-    const bool whole = step->post_channels == step->out_channels && !step->keep_alpha;
-    g->magnitude = plain && whole && step->posts == 1 && step->post[0].op == GF_POINTWISE_ABS;
-    const double bias = step->bias ? step->bias[0] : 0.0;
-    const double scale = step->linear.scale * step->gain;
-    const double offset = (step->linear.offset + bias) * step->gain;
-    g->finish.offset = static_cast<float>(step->linear.offset + bias);
+    const bool two = step->linear.filters == 2;
+    const bool joins = two ? step->gain > 0.0 && step->mid == 0.0 && op != GF_COMBINE_UNSHARP &&
+                                 op != GF_COMBINE_NONE
+                           : op == GF_COMBINE_NONE;
+    const bool all_colours = step->post_channels + 1 >= step->channels &&
+                             (step->post_channels == step->channels || step->channels % 2 == 0);
+    if (!joins || !all_colours || (step->posts > 0 && !magnitude))
+        return ENDING_POSTS;
+    return is_exact(step->linear.scale * step->gain) && is_exact(step->gain) && have_room(launch)
+               ? ENDING_IN_TAPS
+               : ENDING_SCALED;
+}
+
+/* All that is done to sums of samples in units of `unit`. */
+void place_ending(const GfLaunch *launch, float unit, Geometry *g)
+{
+    const GfStep *step = launch->step;
+    const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
+    const float rest = have_room(launch) ? 1.0f : 1.0f / unit; /* that taps cannot take */
+    g->magnitude = step->linear.filters == 1 && step->posts == 1 && step->gain > 0.0 &&
+                   step->mid == 0.0 && step->post[0].op == GF_POINTWISE_ABS;
+    g->ending = choose_ending(launch, g->magnitude);
+    g->finish.scale *= rest;
+    g->finish.offset = static_cast<float>(shift);
     for (size_t set = 0; set < 2; set++) {
         const bool kept = set == 1 && step->keep_alpha;
         const bool colour = set == 0 || step->post_channels == step->channels;
-        g->scale[set] = static_cast<float>(kept ? step->gain : scale);
-        g->offset[set] = kept ? 0.0f : static_cast<float>(offset + (colour ? step->mid : 0.0));
+        const double scale = kept ? step->gain : step->linear.scale * step->gain;
+        const double offset = kept ? 0.0 : shift * step->gain + (colour ? step->mid : 0.0);
+        const bool in_taps = g->ending == ENDING_IN_TAPS;
+        g->scale[set] = static_cast<float>(scale) * rest;
+        g->offset[set] = static_cast<float>(offset);
+        g->start[set] = in_taps ? static_cast<float>(offset) : 0.0f;
+        g->factor[set] = (in_taps ? static_cast<float>(scale) : 1.0f) / unit / rest;
     }
-    if ((step->posts > 0 && !g->magnitude) || step->post_channels + 1 < step->channels ||
-        (two ? !plain || op == GF_COMBINE_UNSHARP || op == GF_COMBINE_NONE
-             : op != GF_COMBINE_NONE) ||
-        (step->channels % 2 != 0 && step->post_channels < filtered))
-        g->ending = ENDING_POSTS;
-    else if (is_power_of_two(scale) && is_power_of_two(step->gain))
-        g->ending = ENDING_IN_TAPS;
-    else
-        g->ending = ENDING_SCALED;
-    for (size_t set = 0; set < 2 && g->ending == ENDING_IN_TAPS; set++)
-        g->start[set] = g->offset[set];
 }
 
 /* n: samples of a thread */
-Geometry describe(const GfLaunch *launch, const Box &box, int n)
+Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
 {
     const GfStep *step = launch->step;
     const int channels = static_cast<int>(step->channels);
@@ -664,7 +704,8 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n)
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
     g.finish = gf_finish<float>(step);
-    choose_ending(step, &g);
+    place_ending(launch, unit, &g);
+    g.plain = g.vector_in && g.vector_out && g.ending != ENDING_POSTS;
     return g;
 }
 
@@ -680,14 +721,13 @@ void cut(const GfLaunch *launch, size_t blocks, int side, Geometry *g)
     g->walks = g->strips * gf_divide_up(rows, static_cast<size_t>(g->strip_rows));
 }
 
-/* The taps in their box, times `unit` and what scales their sum; opacity that is kept has the
- * identity. */
+/* The taps in their box, with their factor; opacity that is kept has the identity. */
 template <int C, int K, int F>
-void place_taps(const GfLaunch *launch, const Box &box, float unit, Special<C, K, F> *s)
+void place_taps(const GfLaunch *launch, const Box &box, Special<C, K, F> *s)
 {
     const GfLinear *linear = &launch->step->linear;
     for (int set = 0; set < TAP_SETS<C>; set++) {
-        const float factor = s->g.ending == ENDING_IN_TAPS ? unit * s->g.scale[set] : unit;
+        const float factor = s->g.factor[set];
         for (size_t f = 0; f < F; f++) {
             float *to = s->taps[set][f];
             const float *taps = static_cast<const float *>(launch->weights_host) +
@@ -708,9 +748,9 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const Box box = find_box(launch->step);
     constexpr int MOST = BLOCKS<In, C, K, F, N>(), ENOUGH = ENOUGH_BLOCKS<K>;
-    Special<C, K, F> s = {describe(launch, box, N), {}};
+    Special<C, K, F> s = {describe(launch, box, N, UNIT<In>), {}};
     cut(launch, MOST < ENOUGH ? MOST : ENOUGH, K, &s.g);
-    place_taps(launch, box, 1.0f / UNIT<In>, &s);
+    place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks, WARPS));
     for (size_t left = launch->count; left > 0;) {
         const size_t pictures = left < MOST_PICTURES ? left : MOST_PICTURES;
