@@ -37,18 +37,20 @@ namespace
 /* What may be tuned. */
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
 /* Rows that are being read. */
-template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 5 ? 2 : 3;
+template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 3 ? 2 : 3;
 template <int K> constexpr int ENOUGH_BLOCKS = K <= 3 ? 6 : 4; /* on a multiprocessor */
 constexpr bool STREAM = false; /* is what is stored marked as not to be read soon? */
 constexpr bool HALVES = true;  /* do bytes become f32 by way of f16? */
 constexpr int ASKED_ROWS = 32; /* output rows of a strip, with the tilings */
 
-/* N, the samples of a thread: each keeps F * K sums in registers, and one access moves 16 bytes at
- * most. */
+/* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
+ * a row, of 16 bytes at most. */
 template <int SUMS> constexpr int MOST_SAMPLES = SUMS <= 3 ? 16 : SUMS <= 7 ? 8 : 4;
+template <int SUMS> constexpr int MOST_BYTES = SUMS <= 3 ? 16 : 32;
 template <typename In, int K, int F>
-constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < 16 ? MOST_SAMPLES<F * K>
-                                                              : 16 / sizeof(In);
+constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < MOST_BYTES<F * K>
+                            ? MOST_SAMPLES<F * K>
+                            : MOST_BYTES<F * K> / sizeof(In);
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
@@ -177,6 +179,7 @@ struct Geometry {
     bool keep_alpha;
     bool vector_in, vector_out; /* vectors are aligned in global memory */
     bool plain;                 /* both are, and there are no posts */
+    bool bare;                  /* with one response: nothing is done to a sum */
     bool magnitude;             /* at the end, of colours or all; but for ENDING_POSTS */
     Ending ending;
     GfBorder border;
@@ -241,7 +244,11 @@ template <typename Row> __device__ bool lends()
 /* N samples, which are aligned. */
 template <typename In, int N> __device__ void read(const unsigned char *from, uint32_t *word)
 {
-    split(__ldg(reinterpret_cast<const Vector<In, N> *>(from)), word);
+    constexpr int BYTES = N * sizeof(In), PIECE = BYTES < 16 ? BYTES : 16;
+    const auto *pieces = reinterpret_cast<const typename Access<PIECE>::Type *>(from);
+#pragma unroll
+    for (int p = 0; p < BYTES / PIECE; p++)
+        split(__ldg(pieces + p), word + p * 4);
 }
 
 /* Input row r by the border's rule; NULL where the constant stands, or where only zero taps would
@@ -386,6 +393,8 @@ __device__ void finish_with_posts(const Geometry &g, float (&done)[F][N])
 template <int C, int F, int N>
 __device__ void finish_samples(const Geometry &g, float (&done)[F][N])
 {
+    if (F == 1 && g.bare)
+        return;
     if (g.ending == ENDING_SCALED)
 #pragma unroll
         for (int i = 0; i < F * N; i++)
@@ -509,17 +518,16 @@ __device__ void walk_plainly(const Special<C, K, F> &s, const Strip &strip)
 {
     using R = Row<In, C, K, N>;
     const bool lend = lends<R>();
+    const long long away = (lent_sample<R, N>() - my_lane() * N) * static_cast<int>(sizeof(In));
+    const unsigned last = static_cast<unsigned>(strip.end - strip.begin - 1);
     const unsigned char *own =
         strip.row + static_cast<size_t>(strip.base + my_lane() * N) * sizeof(In);
-    const unsigned char *lent =
-        strip.row + static_cast<size_t>(strip.base + (lend ? lent_sample<R, N>() : 0)) * sizeof(In);
     walk<In, C, K, F, N, true>(s, strip, [&](int r, R &row) {
         read<In, N>(own, row.own);
         if (lend)
-            read<In, R::LENT>(lent, row.lent);
-        const bool next = r >= strip.begin && r + 1 < strip.end;
-        own += next ? s.g.in.stride : 0;
-        lent += next ? s.g.in.stride : 0;
+            read<In, R::LENT>(own + away, row.lent);
+        if (static_cast<unsigned>(r - strip.begin) < last)
+            own += s.g.in.stride;
     });
 }
 
@@ -558,12 +566,14 @@ __device__ Strip find_strip(const Geometry &g, unsigned i, int side, int samples
     return strip;
 }
 
-/* Blocks on a multiprocessor, by the registers of a thread. */
+/* Registers of a thread, and by them the blocks on a multiprocessor. */
 template <typename In, int C, int K, int F, int N> constexpr int REGISTERS()
 {
     using R = Row<In, C, K, N>;
-    return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) + 28 +
-           (K > 5 && C > 1 ? 16 : 0);
+    return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) +
+           (C == 1  ? 22
+            : K > 5 ? 46
+                    : 30);
 }
 
 template <typename In, int C, int K, int F, int N> constexpr int BLOCKS()
@@ -660,6 +670,7 @@ void place_ending(const GfLaunch *launch, float unit, Geometry *g)
     g->magnitude = step->linear.filters == 1 && step->posts == 1 && step->gain > 0.0 &&
                    step->mid == 0.0 && step->post[0].op == GF_POINTWISE_ABS;
     g->ending = choose_ending(launch, g->magnitude);
+    g->bare = g->ending == ENDING_IN_TAPS && !g->magnitude;
     g->finish.scale *= rest;
     g->finish.offset = static_cast<float>(shift);
     for (size_t set = 0; set < 2; set++) {
@@ -698,8 +709,9 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
     g.post_channels = static_cast<int>(step->post_channels);
     g.keep_alpha = step->keep_alpha;
     size_t piece = n * gf_sample_size(step->out);
+    const size_t access = n * gf_sample_size(step->in);
     g.vector_in = g.shift % n == 0 &&
-                  aligned(g.in.samples, g.in.stride, g.in.batch, n * gf_sample_size(step->in));
+                  aligned(g.in.samples, g.in.stride, g.in.batch, access < 16 ? access : 16);
     g.vector_out = aligned(g.out.samples, g.out.stride, g.out.batch, piece < 16 ? piece : 16);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
