@@ -204,6 +204,7 @@ template <typename In, int C, int K, int N> struct Row {
     static constexpr int SIDE_WORDS = (SIDE + A_WORD<In, N> - 1) / A_WORD<In, N>;
     static constexpr int LENDERS = (SIDE_WORDS + WORDS<In, N> - 1) / WORDS<In, N>;
     static constexpr int LENT_WORDS = LENDERS > 1      ? WORDS<In, N>
+                                      : SIDE_WORDS > 4 ? 8
                                       : SIDE_WORDS > 2 ? 4
                                       : SIDE_WORDS > 1 ? 2
                                                        : 1;
@@ -572,7 +573,7 @@ template <typename In, int C, int K, int F, int N> constexpr int REGISTERS()
     using R = Row<In, C, K, N>;
     return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) +
            (C == 1  ? 22
-            : K > 5 ? 46
+            : K > 5 ? 54
                     : 30);
 }
 
