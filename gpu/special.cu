@@ -27,8 +27,8 @@
  * taps. What is done to a sum is put into the taps where no rounding changes by it.
  *
  * Costs for a sample of input: (rows + K - 1) / rows reads, with `rows` chosen so that all
- * multiprocessors are busy, and one write of global memory; F * K * K multiply-adds, and some 4
- * operations more for bytes, 2 for f32. */
+ * multiprocessors are busy, and one write of global memory; F * K * K multiply-adds, and some 5 to
+ * 10 operations more. */
 #include "gpu/device.cuh"
 
 namespace
@@ -155,7 +155,7 @@ template <typename In> __device__ float unpack(uint32_t word, unsigned i)
 
 /* ---- what a launch is told ---- */
 
-/* What makes a sample of a sum, a case for each instance of the switches. */
+/* What makes a sample of a sum. */
 enum Ending {
     ENDING_POSTS,   /* all that GfFinish says */
     ENDING_SCALED,  /* scale and offset, which have all that follows in them */
