@@ -280,7 +280,7 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
 
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
-     .summary = "rows roll through registers and shared memory; kernels up to 7 x 7",
+     .summary = "rows roll through registers; kernels up to 7 x 7",
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
      .launch = LAUNCHER(gf_launch_special),

@@ -1,52 +1,61 @@
 /* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
- * filtered one by one with small kernels. (Layers of one channel: special_layer.cu.)
+ * filtered one by one with small kernels, and for layers of one channel and one map. (Layers of
+ * more maps: special_layer.cu.)
  *
- * A block owns a strip of THREADS * N samples of a row and walks down BLOCK_ROWS output rows; a
- * thread owns N neighbouring samples. Each input row is read from global memory once, one vector of
- * N samples a thread, while the row before it is still being used; it is exchanged sideways through
- * one of two shared-memory rows, one barrier a row. A vector is 4, 8 or 16 bytes, so that narrow
- * samples too fill the 4-byte banks of shared memory: the paper's matched width, and multiples of
- * it where registers allow, since all that a row costs beside its multiply-adds is shared by the N.
- * (The tilings of the table force N, down to accesses of one narrow sample, so that the paper's
- * comparison of matched and unmatched widths can be repeated.)
+ * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and nothing
+ * waited for but memory. A thread owns N neighbouring samples. Each input row is read from global
+ * memory once, one vector of N samples a thread, some rows before it is used; what a thread needs of
+ * its neighbours' vectors comes by shuffles of 32-bit words, as they were read. The strip's halo is
+ * read by the lanes at its ends, each for the other end: shuffles go round, and what the last lane
+ * has to give to the right, none takes. A vector is 4, 8 or 16 bytes: the paper's matched width,
+ * here of words of a shuffle, and multiples of it where registers allow, since all that a row costs
+ * beside its multiply-adds is shared by the N. (The tilings of the table force N, down to accesses
+ * of one narrow sample, so that the paper's comparison of matched and unmatched widths can be
+ * repeated.)
  * Downwards nothing is exchanged: a thread keeps, instead of the paper's K rows of pixels, the K -
  * 1 sums of the output rows that are under way, and each input row is added to all of them. A sum
  * moves on by one place with every row; the first multiply-add of a row does that for free, so the
  * loop needs no unrolling modulo K.
  *
- * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
- * parameter, so the multiply-adds take them from uniform registers and no thread loads one. Kernels
- * that are no K x K square about their anchor lie in the smallest such box, filled up with zero
- * taps.
+ * Strips whose rows and columns all lie on the picture, one after the other in memory, are walked
+ * without a test; the others read their samples by the border's rule.
  *
- * Costs for a sample of input: (BLOCK_ROWS + K - 1) / BLOCK_ROWS reads and one write of global
- * memory, F * K * K multiply-adds. */
+ * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
+ * parameter, so the multiply-adds take them from constant memory and no thread loads one. Kernels
+ * that are no K x K square about their anchor lie in the smallest such box, filled up with zero
+ * taps. What is done to a sum is put into the taps where no rounding changes by it.
+ *
+ * Costs for a sample of input: (rows + K - 1) / rows reads, with `rows` chosen so that all
+ * multiprocessors are busy, and one write of global memory; F * K * K multiply-adds, and some 5 to
+ * 10 operations more. */
 #include "gpu/device.cuh"
 
 namespace
 {
 
-constexpr int THREADS = 128;   /* of a block, side by side */
-constexpr int BLOCK_ROWS = 32; /* output rows of a block */
+/* What may be tuned. */
+constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
+/* Rows that are being read. */
+template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 3 ? 2 : 3;
+template <int K> constexpr int ENOUGH_BLOCKS = K <= 3 ? 6 : 4; /* on a multiprocessor */
+constexpr bool STREAM = false; /* is what is stored marked as not to be read soon? */
+constexpr bool HALVES = true;  /* do bytes become f32 by way of f16? */
+constexpr int ASKED_ROWS = 32; /* output rows of a strip, with the tilings */
 
-/* N, the samples of a thread: each keeps F * K sums in registers, and one access moves 16 bytes at
- * most. */
+/* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
+ * a row, of 16 bytes at most. */
 template <int SUMS> constexpr int MOST_SAMPLES = SUMS <= 3 ? 16 : SUMS <= 7 ? 8 : 4;
+template <int SUMS> constexpr int MOST_BYTES = SUMS <= 3 ? 16 : 32;
 template <typename In, int K, int F>
-constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < 16 ? MOST_SAMPLES<F * K>
-                                                              : 16 / sizeof(In);
-constexpr unsigned MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
-
-/* The row in shared memory begins with a whole vector, at or before the first sample that a strip
- * needs: LEAD samples before it when the kernel is centred (it then is aligned in global memory
- * too). A thread's window is its own vector and the WINDOW - 1 after it. */
-template <int C, int K, int N> constexpr int LEAD = (N - C * (K / 2) % N) % N;
-template <int C, int K, int N> constexpr int WINDOW = (N - 1 + LEAD<C, K, N> + (K - 1) * C) / N + 1;
+constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < MOST_BYTES<F * K>
+                            ? MOST_SAMPLES<F * K>
+                            : MOST_BYTES<F * K> / sizeof(In);
+constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
 template <int C> constexpr int TAP_SETS = C == 2 || C == 4 ? 2 : 1;
-template <int C> constexpr __host__ __device__ bool is_opacity(int i)
+template <int C> constexpr __host__ __device__ int tap_set(int i)
 {
     return TAP_SETS<C> == 2 && i % C == C - 1;
 }
@@ -95,11 +104,11 @@ __device__ void split(uint4 v, uint32_t *word)
     word[3] = v.w;
 }
 
-template <typename To, int words> __device__ To join(const uint32_t (&word)[words])
+template <typename To> __device__ To join(const uint32_t *word)
 {
-    if constexpr (words == 1)
+    if constexpr (sizeof(To) <= 4)
         return static_cast<To>(word[0]);
-    else if constexpr (words == 2)
+    else if constexpr (sizeof(To) == 8)
         return make_uint2(word[0], word[1]);
     else
         return make_uint4(word[0], word[1], word[2], word[3]);
@@ -115,40 +124,43 @@ template <typename In> __device__ uint32_t bits(In sample)
         return sample;
 }
 
-/* N samples that `sample(i)` gives, as they lie in memory. */
-template <typename In, int N, typename Sample> __device__ Vector<In, N> pack(Sample sample)
+/* The words of N samples that `sample(i)` gives. */
+template <typename In, int N, typename Sample> __device__ void pack(uint32_t *word, Sample sample)
 {
-    uint32_t word[WORDS<In, N>] = {};
+#pragma unroll
+    for (int w = 0; w < WORDS<In, N>; w++)
+        word[w] = 0;
 #pragma unroll
     for (int i = 0; i < N; i++)
-        word[i / A_WORD<In, N>] |= bits(sample(i)) << i % A_WORD<In, N> * 8 * sizeof(In) % 32;
-    return join<Vector<In, N>>(word);
+        word[i / A_WORD<In, N>] |= bits<In>(sample(i)) << i % A_WORD<In, N> * 8 * sizeof(In) % 32;
 }
 
-/* An integer below 2^16 in the low bits of 2^23 is a float: a byte permutation and a subtraction,
- * where a conversion would take four times as long. */
-__device__ float to_float(uint32_t word, unsigned selector)
+/* An f16 whose bits are those of a byte is that byte times 2^-24: bytes are unpacked two at a time,
+ * and their taps are 2^24 times as large. */
+template <typename In> constexpr float UNIT = HALVES && sizeof(In) == 1 ? 1.0f / (1 << 24) : 1.0f;
+
+/* Sample i of a word, in units of UNIT. An integer below 2^16 in the low bits of 2^23 is a float: a
+ * byte permutation and a subtraction, where a conversion would take four times as long. */
+template <typename In> __device__ float unpack(uint32_t word, unsigned i)
 {
+    if constexpr (sizeof(In) == 4)
+        return __uint_as_float(word);
+    if constexpr (UNIT<In> != 1.0f)
+        word = __byte_perm(word, 0, i / 2 ? 0x4342 : 0x4140);
+    if constexpr (UNIT<In> != 1.0f || std::is_same_v<In, __half>)
+        return __half2float(__ushort_as_half(static_cast<uint16_t>(word >> i % 2 * 16)));
+    const unsigned selector = sizeof(In) == 1 ? 0x7440 + i : 0x7410 + 0x22 * i;
     return __uint_as_float(__byte_perm(word, 0x4B000000u, selector)) - 8388608.0f;
 }
 
-/* The first `count` samples of one word. */
-template <typename In, int count> __device__ void unpack(uint32_t word, float *x)
-{
-    if constexpr (sizeof(In) == 4) {
-        x[0] = __uint_as_float(word);
-    } else if constexpr (std::is_same_v<In, __half>) {
-        for (unsigned i = 0; i < count; i++)
-            x[i] = __half2float(__ushort_as_half(static_cast<uint16_t>(word >> 16 * i)));
-    } else {
-        constexpr unsigned selector = sizeof(In) == 1 ? 0x7440 : 0x7410;
-        constexpr unsigned next = sizeof(In) == 1 ? 0x1 : 0x22;
-        for (unsigned i = 0; i < count; i++)
-            x[i] = to_float(word, selector + i * next);
-    }
-}
-
 /* ---- what a launch is told ---- */
+
+/* What makes a sample of a sum. */
+enum Ending {
+    ENDING_POSTS,   /* all that GfFinish says */
+    ENDING_SCALED,  /* scale and offset, which have all that follows in them */
+    ENDING_IN_TAPS, /* nothing: sums begin with the offset, taps have the scale in them */
+};
 
 /* All but the taps: the same for every instance. */
 struct Geometry {
@@ -159,13 +171,21 @@ struct Geometry {
     long long origin_y;      /* input row of the box's first row for output row 0 */
     int first_row, last_row; /* rows of the box that have taps: no others need to be there */
     int in_samples, out_samples;
-    int shift;       /* input sample of the box's first column for output sample 0 */
-    unsigned strips; /* side by side */
+    int shift;                   /* input sample of the box's centre for output sample 0 */
+    unsigned strips, strip_rows; /* side by side; output rows of each */
+    size_t walks;                /* strips of strip_rows rows in all */
+    int out_bytes;               /* of a sample */
     int post_channels;
     bool keep_alpha;
     bool vector_in, vector_out; /* vectors are aligned in global memory */
+    bool plain;                 /* both are, and there are no posts */
+    bool bare;                  /* with one response: nothing is done to a sum */
+    bool magnitude;             /* at the end, of colours or all; but for ENDING_POSTS */
+    Ending ending;
     GfBorder border;
     float border_value;
+    float scale[2], offset[2], start[2]; /* of both tap sets */
+    float factor[2];                     /* that is in the taps */
     GfFinish<float> finish;
 };
 
@@ -176,70 +196,144 @@ template <int C, int K, int F> struct Special {
 
 /* ---- reading ---- */
 
-/* The rows of one strip, as this block reads them. */
-template <typename In> struct Strip {
-    const Geometry &g;
-    size_t top;         /* its first output row */
-    int rows;           /* output rows */
-    int base;           /* input sample at the start of the row in shared memory */
-    const int *columns; /* samples' places by the border's rule; NULL: the strip lies inside */
+/* A row as a lane reads it: its own vector, and what it lends to the lanes at the other end of the
+ * strip, which need SIDE samples beyond it. LENDERS lanes at each end lend vectors; where one is
+ * enough, only as much of it as is needed. */
+template <typename In, int C, int K, int N> struct Row {
+    static constexpr int SIDE = C * (K / 2);
+    static constexpr int SIDE_WORDS = (SIDE + A_WORD<In, N> - 1) / A_WORD<In, N>;
+    static constexpr int LENDERS = (SIDE_WORDS + WORDS<In, N> - 1) / WORDS<In, N>;
+    static constexpr int LENT_WORDS = LENDERS > 1      ? WORDS<In, N>
+                                      : SIDE_WORDS > 4 ? 8
+                                      : SIDE_WORDS > 2 ? 4
+                                      : SIDE_WORDS > 1 ? 2
+                                                       : 1;
+    static constexpr int LENT = LENT_WORDS * A_WORD<In, N>; /* samples */
+    static constexpr int REACH = LENDERS * LENT;            /* of a strip, on both sides */
+    static constexpr int COLUMNS = 32 * N + 2 * REACH;
+
+    uint32_t own[WORDS<In, N>], lent[LENT_WORDS];
 };
 
-/* Input row r of the block, 0 being the row of the first output's first tap; NULL where the
- * border's constant stands, or where only zero taps would meet it. */
-template <typename In> __device__ const In *strip_row(const Strip<In> &strip, int r)
+/* Where a warp works. Row 0 is that of the first output's first tap. */
+struct Strip {
+    size_t top;               /* its first output row */
+    int rows;                 /* output rows */
+    int first;                /* output sample */
+    int base;                 /* input sample at its left end */
+    int begin, end;           /* rows that need to be there */
+    const unsigned char *row; /* `begin`, where all of them follow it in memory; or NULL */
+};
+
+__device__ int my_lane()
 {
-    const Geometry &g = strip.g;
-    if (r < g.first_row || r > strip.rows - 1 + g.last_row)
+    return static_cast<int>(threadIdx.x % 32);
+}
+
+/* The sample of the strip where that begins which this lane lends, and does it lend any? */
+template <typename Row, int N> __device__ int lent_sample()
+{
+    const int lane = my_lane();
+    return lane < 16 ? (32 + lane) * N : (lane - 32) * (Row::LENDERS > 1 ? N : Row::LENT);
+}
+
+template <typename Row> __device__ bool lends()
+{
+    return Row::LENDERS > 0 && (my_lane() < Row::LENDERS || my_lane() >= 32 - Row::LENDERS);
+}
+
+/* N samples, which are aligned. */
+template <typename In, int N> __device__ void read(const unsigned char *from, uint32_t *word)
+{
+    constexpr int BYTES = N * sizeof(In), PIECE = BYTES < 16 ? BYTES : 16;
+    const auto *pieces = reinterpret_cast<const typename Access<PIECE>::Type *>(from);
+#pragma unroll
+    for (int p = 0; p < BYTES / PIECE; p++)
+        split(__ldg(pieces + p), word + p * 4);
+}
+
+/* Input row r by the border's rule; NULL where the constant stands, or where only zero taps would
+ * meet it. */
+__device__ const unsigned char *find_row(const Geometry &g, const Strip &strip, int r)
+{
+    if (r < strip.begin || r >= strip.end)
         return nullptr;
+    if (strip.row)
+        return strip.row + static_cast<size_t>(r - strip.begin) * g.in.stride;
     long long y = static_cast<long long>(strip.top) + g.origin_y + r;
     y = gf_border_index(y, g.in_height, g.border);
-    if (y < 0)
-        return nullptr;
-    return reinterpret_cast<const In *>(
-        reinterpret_cast<const unsigned char *>(gf_row<In>(g.in, static_cast<size_t>(y))) +
-        blockIdx.y * g.in.batch);
+    return y < 0 ? nullptr
+                 : gf_row<unsigned char>(g.in, static_cast<size_t>(y)) + blockIdx.y * g.in.batch;
 }
 
-template <typename In> __device__ In sample_at(const Geometry &g, const In *row, int column)
-{
-    return column < 0 ? static_cast<In>(g.border_value) : row[column];
-}
-
-/* Vector v of a row, counted from the strip's base. */
+/* N samples of a row that may be NULL, from sample i of the strip on. `columns` are the samples'
+ * places by the border's rule, -1 standing for the constant. */
 template <typename In, int N>
-__device__ Vector<In, N> read_vector(const Strip<In> &strip, const In *row, int v)
+__device__ void gather(const Geometry &g, const Strip &strip, const unsigned char *row, int i,
+                       const int *columns, uint32_t *word)
 {
-    const Geometry &g = strip.g;
+    const In *samples = reinterpret_cast<const In *>(row), border = static_cast<In>(g.border_value);
+    const int first = strip.base + i;
     if (!row)
-        return pack<In, N>([&](int) { return static_cast<In>(g.border_value); });
-    int first = strip.base + N * v;
-    if (strip.columns && (first < 0 || first > g.in_samples - N)) {
-        const int *column = strip.columns + N * v;
-        return pack<In, N>([&](int i) { return sample_at(g, row, column[i]); });
-    }
-    if (g.vector_in)
-        return __ldg(reinterpret_cast<const Vector<In, N> *>(row + first));
-    return pack<In, N>([&](int i) { return row[first + i]; });
+        pack<In, N>(word, [&](int) { return border; });
+    else if (first < 0 || first > g.in_samples - N)
+        pack<In, N>(word, [&](int j) {
+            const int column = columns[i + j];
+            return column < 0 ? border : samples[column];
+        });
+    else if (g.vector_in)
+        read<In, N>(row + static_cast<size_t>(first) * sizeof(In), word);
+    else
+        pack<In, N>(word, [&](int j) { return samples[first + j]; });
 }
 
-/* Fills `columns` with the places in a row of the `count` samples from `base` on; -1: the constant.
- */
-template <int C> __device__ void map_columns(const Geometry &g, int base, int count, int *columns)
+/* Fills in the places in a row of the strip's samples, REACH more on both sides. */
+template <int C, int REACH, int COUNT>
+__device__ void map_columns(const Geometry &g, const Strip &strip, int *columns)
 {
-    for (int i = threadIdx.x; i < count; i += THREADS) {
-        int sample = base + i;
-        int pixel = (sample - (sample < 0 ? C - 1 : 0)) / C; /* rounded down */
-        long long x = gf_border_index(pixel, g.in_width, g.border);
+#pragma unroll 1
+    for (int i = my_lane(); i < COUNT; i += 32) {
+        const int sample = strip.base - REACH + i;
+        const int pixel = (sample - (sample < 0 ? C - 1 : 0)) / C; /* rounded down */
+        const long long x = gf_border_index(pixel, g.in_width, g.border);
         columns[i] = x < 0 ? -1 : static_cast<int>(x) * C + (sample - pixel * C);
     }
-    __syncthreads();
+    __syncwarp();
+}
+
+/* ---- exchanging ---- */
+
+/* The N + 2 * SIDE samples that a thread's sums need. */
+template <typename In, int C, int K, int N>
+__device__ void widen(const Row<In, C, K, N> &row, float *x)
+{
+    using R = Row<In, C, K, N>;
+    constexpr int PER = WORDS<In, N>, SIDE = R::SIDE_WORDS, A = A_WORD<In, N>;
+    const int lane = my_lane();
+    uint32_t word[PER + 2 * SIDE];
+#pragma unroll
+    for (int i = 0; i < PER + 2 * SIDE; i++) {
+        const int lanes = (i - SIDE + R::LENDERS * PER) / PER - R::LENDERS; /* to the right */
+        const int w = i - SIDE - lanes * PER;
+        if (lanes == 0) {
+            word[i] = row.own[w];
+            continue;
+        }
+        const bool lend = lanes < 0 ? lane >= 32 + lanes : lane < lanes;
+        const int lent = lanes < 0 ? w - (PER - R::LENT_WORDS) : w;
+        word[i] = __shfl_sync(~0u, lend ? row.lent[lent] : row.own[w], (lane + lanes) & 31);
+    }
+#pragma unroll
+    for (int i = 0; i < N + 2 * R::SIDE; i++) {
+        const int sample = SIDE * A - R::SIDE + i;
+        x[i] = unpack<In>(word[sample / A], static_cast<unsigned>(sample % A));
+    }
 }
 
 /* ---- sums ---- */
 
 /* Adds a row to the sums under way. sums[f][j] have seen j rows so far; those that see their last
- * one come out in `done`. Sums are made in the order of the taps, whatever the block: bits do not
+ * one come out in `done`. Sums are made in the order of the taps, whatever the strip: bits do not
  * depend on how a picture is cut. */
 template <int C, int K, int F, int N>
 __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)[F][K][N],
@@ -251,8 +345,8 @@ __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)
         for (int f = 0; f < F; f++)
 #pragma unroll
             for (int i = 0; i < N; i++) {
-                const float *taps = s.taps[is_opacity<C>(i) ? 1 : 0][f] + j * K;
-                float sum = j ? sums[f][j][i] : 0.0f;
+                const float *taps = s.taps[tap_set<C>(i)][f] + j * K;
+                float sum = j ? sums[f][j][i] : s.g.start[tap_set<C>(i)];
 #pragma unroll
                 for (int k = 0; k < K; k++)
                     sum = fmaf(taps[k], x[i + k * C], sum);
@@ -262,109 +356,249 @@ __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)
 
 /* ---- from sums to samples ---- */
 
-template <int C, int F, int N>
-__device__ void finish_samples(const Geometry &g, const float (&done)[F][N], float (&v)[N])
+/* Two responses made one. Lengths that become integers need no last bit. */
+template <int N> __device__ void combine(const Geometry &g, float (&v)[N], const float (&r)[N])
 {
+    if (g.finish.combine != GF_COMBINE_L2 || g.finish.out == GF_F32) {
+        gf_combine_each(g.finish, v, r);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = gf_root(fmaf(v[i], v[i], r[i] * r[i]));
+}
+
+template <int C, int F, int N>
+__device__ void finish_with_posts(const Geometry &g, float (&done)[F][N])
+{
+    float v[N];
+#pragma unroll
     for (int i = 0; i < N; i++)
         v[i] = fmaf(done[0][i], g.finish.scale, g.finish.offset);
     if constexpr (F == 2) {
         float r[N];
+#pragma unroll
         for (int i = 0; i < N; i++)
             r[i] = fmaf(done[1][i], g.finish.scale, g.finish.offset);
-        gf_combine_each(g.finish, v, r);
+        combine(g, v, r);
     } else {
         gf_combine_alone(g.finish, v);
     }
     gf_post_each(g.finish, v, [&](int i) { return TAP_SETS<C> == 1 || i % C < g.post_channels; });
-    if (TAP_SETS<C> == 2 && g.keep_alpha)
-        for (int i = C - 1; i < N; i += C)
-            v[i] = done[0][i] * g.finish.gain;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        done[0][i] = tap_set<C>(i) && g.keep_alpha ? done[0][i] * g.scale[1] : v[i];
+}
+
+/* Responses become samples, the first ones where they are, if no posts are left. */
+template <int C, int F, int N>
+__device__ void finish_samples(const Geometry &g, float (&done)[F][N])
+{
+    if (F == 1 && g.bare)
+        return;
+    if (g.ending == ENDING_SCALED)
+#pragma unroll
+        for (int i = 0; i < F * N; i++)
+            done[i / N][i % N] =
+                fmaf(done[i / N][i % N], g.scale[tap_set<C>(i % N)], g.offset[tap_set<C>(i % N)]);
+    if constexpr (F == 2) {
+        float first[N];
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            first[i] = done[0][i];
+        combine(g, done[0], done[1]);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            done[0][i] = tap_set<C>(i) && g.keep_alpha ? first[i] : done[0][i];
+    }
+    if (g.magnitude)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            done[0][i] = !tap_set<C>(i) || g.post_channels == C ? fabsf(done[0][i]) : done[0][i];
+}
+
+template <typename T> __device__ void store(T *to, T v)
+{
+    if constexpr (STREAM)
+        __stcs(to, v);
+    else
+        *to = v;
 }
 
 /* Stores N samples in 16-byte pieces, or less. */
-template <typename Out, int N, typename Convert>
-__device__ void store_vector(void *row, int s, const float (&v)[N], Convert convert)
+template <typename Out, int N> __device__ void store_vector(unsigned char *to, const float (&v)[N])
 {
     constexpr int PIECE = N * sizeof(Out) > 16 ? 16 / sizeof(Out) : N;
-    for (int p = 0; p < N; p += PIECE)
-        *reinterpret_cast<Vector<Out, PIECE> *>(static_cast<Out *>(row) + s + p) =
-            pack<Out, PIECE>([&](int i) { return static_cast<Out>(convert(v[p + i])); });
+#pragma unroll
+    for (int p = 0; p < N; p += PIECE) {
+        uint32_t word[WORDS<Out, PIECE>];
+        if constexpr (sizeof(Out) == 1 && PIECE >= 4)
+#pragma unroll
+            for (int i = 0; i < PIECE; i += 4)
+                word[i / 4] = gf_round_bytes(v[p + i], v[p + i + 1], v[p + i + 2], v[p + i + 3]);
+        else
+            pack<Out, PIECE>(word, [&](int i) { return gf_convert<Out>(v[p + i]); });
+        store(reinterpret_cast<Vector<Out, PIECE> *>(to + p * sizeof(Out)),
+              join<Vector<Out, PIECE>>(word));
+    }
 }
 
-/* Stores the samples from s on of one output row; s is a multiple of N. */
 template <int N>
-__device__ void store_samples(const Geometry &g, size_t y, int s, const float (&v)[N])
+__device__ void store_all(const Geometry &g, unsigned char *to, const float (&v)[N])
 {
-    void *row = static_cast<unsigned char *>(g.out.samples) + (y - g.y0) * g.out.stride +
-                blockIdx.y * g.out.batch;
-    if (g.vector_out && s <= g.out_samples - N) {
-        if (g.finish.out == GF_U8)
-            store_vector<uint8_t>(row, s, v, [](float x) { return gf_round(x, 255); });
-        else if (g.finish.out == GF_U16)
-            store_vector<uint16_t>(row, s, v, [](float x) { return gf_round(x, 65535); });
-        else
-            store_vector<float>(row, s, v, [](float x) { return x; });
+    if (g.finish.out == GF_U8)
+        store_vector<uint8_t>(to, v);
+    else if (g.finish.out == GF_U16)
+        store_vector<uint16_t>(to, v);
+    else
+        store_vector<float>(to, v);
+}
+
+/* Stores the first `count` of N samples. */
+template <int N>
+__device__ void store_some(const Geometry &g, unsigned char *to, int count, const float (&v)[N])
+{
+    if (g.vector_out && count >= N) {
+        store_all(g, to, v);
         return;
     }
+#pragma unroll
     for (int i = 0; i < N; i++)
-        if (s < g.out_samples - i)
-            gf_store(row, static_cast<size_t>(s + i), v[i], g.finish.out);
+        if (i < count)
+            gf_store(to, static_cast<size_t>(i), v[i], g.finish.out);
 }
 
 /* ---- the kernel ---- */
 
-template <typename In, int C, int K, int F, int N>
-__global__ void __launch_bounds__(THREADS) special(const __grid_constant__ Special<C, K, F> s)
+/* Walks down a strip; `read(r, row)` begins to read input row r, each in its turn. PLAIN: there are
+ * no posts, and all samples can be stored as vectors. */
+template <typename In, int C, int K, int F, int N, bool PLAIN, typename Read>
+__device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
 {
-    constexpr int W = WINDOW<C, K, N>, PER = WORDS<In, N>;
-    constexpr int VECTORS = THREADS + W - 1;
-    __shared__ Vector<In, N> shared[2][VECTORS];
-    __shared__ int columns[N * VECTORS];
+    constexpr int AT_ONCE = PLAIN ? AHEAD<In, K> : 1;
     const Geometry &g = s.g;
-    const int t = threadIdx.x;
-    const int first = static_cast<int>(blockIdx.x % g.strips) * (THREADS * N);
-    const size_t top = g.y0 + static_cast<size_t>(blockIdx.x / g.strips) * BLOCK_ROWS;
-    const int rows = static_cast<int>(min(g.y1 - top, static_cast<size_t>(BLOCK_ROWS)));
-    const int base = first + g.shift - LEAD<C, K, N>;
-    const bool edge = base < 0 || base > g.in_samples - N * VECTORS;
-    if (edge)
-        map_columns<C>(g, base, N * VECTORS, columns);
-    const Strip<In> strip = {g, top, rows, base, edge ? columns : nullptr};
-    const bool has_halo = t < W - 1;
-
+    const int total = strip.rows + K - 1, sample = strip.first + N * my_lane();
+    unsigned char *to = static_cast<unsigned char *>(g.out.samples) + blockIdx.y * g.out.batch +
+                        (strip.top - g.y0) * g.out.stride +
+                        static_cast<size_t>(sample) * g.out_bytes;
     float sums[F][K][N] = {};
-    const In *row = strip_row(strip, 0);
-    Vector<In, N> own = read_vector<In, N>(strip, row, t), halo = {};
-    if (has_halo)
-        halo = read_vector<In, N>(strip, row, THREADS + t);
-    for (int r = 0; r < rows + K - 1; r++) {
-        /* The other half may still be read by slower threads; this half was left by all of them
-         * before the barrier of the row before. */
-        Vector<In, N> *half = shared[r & 1];
-        half[t] = own;
-        if (has_halo)
-            half[THREADS + t] = halo;
-        __syncthreads();
-        if (r + 1 < rows + K - 1) {
-            row = strip_row(strip, r + 1);
-            own = read_vector<In, N>(strip, row, t);
-            if (has_halo)
-                halo = read_vector<In, N>(strip, row, THREADS + t);
+    Row<In, C, K, N> rows[AT_ONCE] = {};
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++)
+        if (i < total)
+            read(i, rows[i]);
+    for (int first = 0; first < total; first += AT_ONCE)
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int r = first + i;
+            if (r >= total)
+                return;
+            float x[N + 2 * Row<In, C, K, N>::SIDE], done[F][N];
+            widen(rows[i], x);
+            if (r + AT_ONCE < total)
+                read(r + AT_ONCE, rows[i]);
+            add_row<C, K, F, N>(s, x, sums, done);
+            if (r < K - 1)
+                continue;
+            if (PLAIN || g.ending != ENDING_POSTS)
+                finish_samples<C, F, N>(g, done);
+            else
+                finish_with_posts<C, F, N>(g, done);
+            if (PLAIN)
+                store_all(g, to, done[0]);
+            else
+                store_some(g, to, g.out_samples - sample, done[0]);
+            to += g.out.stride;
         }
-        uint32_t words[W * PER];
-        float x[N * W], done[F][N], v[N];
-#pragma unroll
-        for (int i = 0; i < W; i++)
-            split(half[t + i], words + PER * i);
-#pragma unroll
-        for (int i = 0; i < W * PER; i++)
-            unpack<In, N / PER>(words[i], x + i * (N / PER));
-        add_row<C, K, F, N>(s, x + LEAD<C, K, N>, sums, done);
-        if (r < K - 1)
-            continue;
-        finish_samples<C, F, N>(g, done, v);
-        store_samples(g, top + static_cast<size_t>(r - (K - 1)), first + N * t, v);
-    }
+}
+
+/* A strip whose samples all are where its first row says, and which is stored as it comes. Rows that
+ * only zero taps meet are some other row. */
+template <typename In, int C, int K, int F, int N>
+__device__ void walk_plainly(const Special<C, K, F> &s, const Strip &strip)
+{
+    using R = Row<In, C, K, N>;
+    const bool lend = lends<R>();
+    const long long away = (lent_sample<R, N>() - my_lane() * N) * static_cast<int>(sizeof(In));
+    const unsigned last = static_cast<unsigned>(strip.end - strip.begin - 1);
+    const unsigned char *own =
+        strip.row + static_cast<size_t>(strip.base + my_lane() * N) * sizeof(In);
+    walk<In, C, K, F, N, true>(s, strip, [&](int r, R &row) {
+        read<In, N>(own, row.own);
+        if (lend)
+            read<In, R::LENT>(own + away, row.lent);
+        if (static_cast<unsigned>(r - strip.begin) < last)
+            own += s.g.in.stride;
+    });
+}
+
+template <typename In, int C, int K, int F, int N>
+__device__ void walk_slowly(const Special<C, K, F> &s, const Strip &strip, int *columns)
+{
+    using R = Row<In, C, K, N>;
+    map_columns<C, R::REACH, R::COLUMNS>(s.g, strip, columns);
+    columns += R::REACH;
+    walk<In, C, K, F, N, false>(s, strip, [&](int r, R &row) {
+        const unsigned char *from = find_row(s.g, strip, r);
+        gather<In, N>(s.g, strip, from, my_lane() * N, columns, row.own);
+        if (lends<R>())
+            gather<In, R::LENT>(s.g, strip, from, lent_sample<R, N>(), columns, row.lent);
+    });
+}
+
+/* The i-th strip. */
+__device__ Strip find_strip(const Geometry &g, unsigned i, int side, int samples)
+{
+    Strip strip;
+    strip.top = g.y0 + static_cast<size_t>(i / g.strips) * g.strip_rows;
+    strip.rows = static_cast<int>(min(g.y1 - strip.top, static_cast<size_t>(g.strip_rows)));
+    strip.first = static_cast<int>(i % g.strips) * samples;
+    strip.base = strip.first + g.shift;
+    strip.begin = g.first_row;
+    strip.end = strip.rows + g.last_row;
+    strip.row = nullptr;
+    const long long y = static_cast<long long>(strip.top) + g.origin_y + strip.begin;
+    const int count = strip.end - strip.begin;
+    size_t slot = static_cast<size_t>(y) - g.in.first;
+    slot -= slot >= g.in.capacity ? g.in.capacity : 0;
+    if (y >= 0 && y + count <= g.in_height && slot + count <= g.in.capacity)
+        strip.row = static_cast<const unsigned char *>(g.in.samples) + slot * g.in.stride +
+                    blockIdx.y * g.in.batch;
+    return strip;
+}
+
+/* Registers of a thread, and by them the blocks on a multiprocessor. */
+template <typename In, int C, int K, int F, int N> constexpr int REGISTERS()
+{
+    using R = Row<In, C, K, N>;
+    return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) +
+           (C == 1  ? 22
+            : K > 5 ? 54
+                    : 30);
+}
+
+template <typename In, int C, int K, int F, int N> constexpr int BLOCKS()
+{
+    constexpr int blocks = 65536 / THREADS / REGISTERS<In, C, K, F, N>();
+    return blocks < 1 ? 1 : blocks > 8 ? 8 : blocks;
+}
+
+template <typename In, int C, int K, int F, int N>
+__global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
+    special(const __grid_constant__ Special<C, K, F> s)
+{
+    using R = Row<In, C, K, N>;
+    __shared__ int columns[WARPS][R::COLUMNS];
+    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
+    const size_t i = static_cast<size_t>(blockIdx.x) * WARPS + warp;
+    if (i >= s.g.walks)
+        return;
+    const Strip strip = find_strip(s.g, static_cast<unsigned>(i), K, 32 * N);
+    if (s.g.plain && strip.row && strip.base >= R::REACH &&
+        strip.base <= s.g.in_samples - 32 * N - R::REACH && strip.first <= s.g.out_samples - 32 * N)
+        walk_plainly<In, C, K, F, N>(s, strip);
+    else
+        walk_slowly<In, C, K, F, N>(s, strip, columns[warp]);
 }
 
 /* ---- the launcher ---- */
@@ -375,12 +609,89 @@ bool aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
            batch % bytes == 0;
 }
 
-/* n: samples of a thread */
-Geometry describe(const GfLaunch *launch, int channels, int side, int lead, int n)
+/* Where a step's kernel lies in the smallest box that special can compute. Layers fill theirs. */
+struct Box {
+    int side, left, above;
+};
+
+Box find_box(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    if (gf_step_is_layer(step))
+        return {static_cast<int>(linear->width), 0, 0};
+    const int side = static_cast<int>(gf_special_side(linear));
+    return {side, side / 2 - static_cast<int>(linear->anchor_x),
+            side / 2 - static_cast<int>(linear->anchor_y)};
+}
+
+/* Is it a factor that changes no number but its exponent, and that little? */
+bool is_exact(double factor)
+{
+    int exponent;
+    return std::frexp(factor, &exponent) == 0.5 && exponent > -30 && exponent < 30;
+}
+
+/* Have taps room for such factors? Filters have others only by mistake. */
+bool have_room(const GfLaunch *launch)
+{
+    const GfLinear *linear = &launch->step->linear;
+    const float *taps = static_cast<const float *>(launch->weights_host);
+    bool room = true;
+    for (size_t i = 0; i < linear->filters * linear->height * linear->width; i++)
+        room =
+            room && std::fabs(taps[i]) < 1e18f && (taps[i] == 0.0f || std::fabs(taps[i]) > 1e-18f);
+    return room;
+}
+
+/* How sums become samples. A factor of both responses is one of what they are combined to, if it is
+ * positive. */
+Ending choose_ending(const GfLaunch *launch, bool magnitude)
 {
     const GfStep *step = launch->step;
-    const GfLinear *linear = &step->linear;
-    const int half = side / 2;
+    const GfCombineOp op = step->combine.op;
+    const bool two = step->linear.filters == 2;
+    const bool joins = two ? step->gain > 0.0 && step->mid == 0.0 && op != GF_COMBINE_UNSHARP &&
+                                 op != GF_COMBINE_NONE
+                           : op == GF_COMBINE_NONE;
+    const bool all_colours = step->post_channels + 1 >= step->channels &&
+                             (step->post_channels == step->channels || step->channels % 2 == 0);
+    if (!joins || !all_colours || (step->posts > 0 && !magnitude))
+        return ENDING_POSTS;
+    return is_exact(step->linear.scale * step->gain) && is_exact(step->gain) && have_room(launch)
+               ? ENDING_IN_TAPS
+               : ENDING_SCALED;
+}
+
+/* All that is done to sums of samples in units of `unit`. */
+void place_ending(const GfLaunch *launch, float unit, Geometry *g)
+{
+    const GfStep *step = launch->step;
+    const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
+    const float rest = have_room(launch) ? 1.0f : 1.0f / unit; /* that taps cannot take */
+    g->magnitude = step->linear.filters == 1 && step->posts == 1 && step->gain > 0.0 &&
+                   step->mid == 0.0 && step->post[0].op == GF_POINTWISE_ABS;
+    g->ending = choose_ending(launch, g->magnitude);
+    g->bare = g->ending == ENDING_IN_TAPS && !g->magnitude;
+    g->finish.scale *= rest;
+    g->finish.offset = static_cast<float>(shift);
+    for (size_t set = 0; set < 2; set++) {
+        const bool kept = set == 1 && step->keep_alpha;
+        const bool colour = set == 0 || step->post_channels == step->channels;
+        const double scale = kept ? step->gain : step->linear.scale * step->gain;
+        const double offset = kept ? 0.0 : shift * step->gain + (colour ? step->mid : 0.0);
+        const bool in_taps = g->ending == ENDING_IN_TAPS;
+        g->scale[set] = static_cast<float>(scale) * rest;
+        g->offset[set] = static_cast<float>(offset);
+        g->start[set] = in_taps ? static_cast<float>(offset) : 0.0f;
+        g->factor[set] = (in_taps ? static_cast<float>(scale) : 1.0f) / unit / rest;
+    }
+}
+
+/* n: samples of a thread */
+Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
+{
+    const GfStep *step = launch->step;
+    const int channels = static_cast<int>(step->channels);
     Geometry g = {};
     g.in = launch->in;
     g.out = launch->out;
@@ -388,56 +699,75 @@ Geometry describe(const GfLaunch *launch, int channels, int side, int lead, int 
     g.y1 = launch->y1;
     g.in_width = static_cast<long long>(step->in_width);
     g.in_height = static_cast<long long>(step->in_height);
-    g.origin_y = step->origin_y + static_cast<long long>(linear->anchor_y) - half;
-    g.first_row = half - static_cast<int>(linear->anchor_y);
-    g.last_row = g.first_row + static_cast<int>(linear->height) - 1;
-    g.in_samples = static_cast<int>(step->in_width * step->channels);
-    g.out_samples = static_cast<int>(step->out_width * step->channels);
-    g.shift =
-        (static_cast<int>(step->origin_x) + static_cast<int>(linear->anchor_x) - half) * channels;
-    g.strips = static_cast<unsigned>((g.out_samples + THREADS * n - 1) / (THREADS * n));
+    g.origin_y = step->origin_y - box.above;
+    g.first_row = box.above;
+    g.last_row = box.above + static_cast<int>(step->linear.height) - 1;
+    g.in_samples = static_cast<int>(step->in_width) * channels;
+    g.out_samples = static_cast<int>(step->out_width) * channels;
+    g.shift = (static_cast<int>(step->origin_x) - box.left + box.side / 2) * channels;
+    g.strips = static_cast<unsigned>(gf_divide_up(g.out_samples, 32 * n));
+    g.out_bytes = static_cast<int>(gf_sample_size(step->out));
     g.post_channels = static_cast<int>(step->post_channels);
     g.keep_alpha = step->keep_alpha;
     size_t piece = n * gf_sample_size(step->out);
-    g.vector_in = (g.shift - lead) % n == 0 &&
-                  aligned(g.in.samples, g.in.stride, g.in.batch, n * gf_sample_size(step->in));
+    const size_t access = n * gf_sample_size(step->in);
+    g.vector_in = g.shift % n == 0 &&
+                  aligned(g.in.samples, g.in.stride, g.in.batch, access < 16 ? access : 16);
     g.vector_out = aligned(g.out.samples, g.out.stride, g.out.batch, piece < 16 ? piece : 16);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
     g.finish = gf_finish<float>(step);
+    place_ending(launch, unit, &g);
+    g.plain = g.vector_in && g.vector_out && g.ending != ENDING_POSTS;
     return g;
 }
 
-/* The taps in their box; opacity that is kept has the identity. */
-template <int C, int K, int F> void place_taps(const GfLaunch *launch, Special<C, K, F> *s)
+/* How many rows a strip has: all multiprocessors shall be busy, and halos be short. */
+void cut(const GfLaunch *launch, size_t blocks, int side, Geometry *g)
+{
+    const size_t rows = g->y1 - g->y0;
+    const size_t at_once = gf_multiprocessors() * blocks * WARPS;
+    g->strip_rows =
+        static_cast<unsigned>(launch->tiling > 0 ? ASKED_ROWS
+                                                 : gf_block_steps(rows, g->strips * launch->count,
+                                                                  at_once, side - 1 + 1.5));
+    g->walks = g->strips * gf_divide_up(rows, static_cast<size_t>(g->strip_rows));
+}
+
+/* The taps in their box, with their factor; opacity that is kept has the identity. */
+template <int C, int K, int F>
+void place_taps(const GfLaunch *launch, const Box &box, Special<C, K, F> *s)
 {
     const GfLinear *linear = &launch->step->linear;
-    const size_t left = K / 2 - linear->anchor_x, above = K / 2 - linear->anchor_y;
-    for (int set = 0; set < TAP_SETS<C>; set++)
+    for (int set = 0; set < TAP_SETS<C>; set++) {
+        const float factor = s->g.factor[set];
         for (size_t f = 0; f < F; f++) {
-            float *box = s->taps[set][f];
+            float *to = s->taps[set][f];
             const float *taps = static_cast<const float *>(launch->weights_host) +
                                 f * linear->height * linear->width;
             if (set == 1 && launch->step->keep_alpha) {
-                box[K * K / 2] = 1.0f;
+                to[K * K / 2] = factor;
                 continue;
             }
             for (size_t y = 0; y < linear->height; y++)
                 for (size_t x = 0; x < linear->width; x++)
-                    box[(above + y) * K + left + x] = taps[y * linear->width + x];
+                    to[(box.above + y) * K + box.left + x] = taps[y * linear->width + x] * factor;
         }
+    }
 }
 
 template <typename In, int C, int K, int F, int N>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
-    Special<C, K, F> s = {describe(launch, C, K, LEAD<C, K, N>, N), {}};
-    place_taps(launch, &s);
-    size_t down = (launch->y1 - launch->y0 + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const Box box = find_box(launch->step);
+    constexpr int MOST = BLOCKS<In, C, K, F, N>(), ENOUGH = ENOUGH_BLOCKS<K>;
+    Special<C, K, F> s = {describe(launch, box, N, UNIT<In>), {}};
+    cut(launch, MOST < ENOUGH ? MOST : ENOUGH, K, &s.g);
+    place_taps(launch, box, &s);
+    const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks, WARPS));
     for (size_t left = launch->count; left > 0;) {
-        const unsigned pictures =
-            left < MOST_PICTURES ? static_cast<unsigned>(left) : MOST_PICTURES;
-        const dim3 grid(static_cast<unsigned>(s.g.strips * down), pictures);
+        const size_t pictures = left < MOST_PICTURES ? left : MOST_PICTURES;
+        const dim3 grid(blocks, static_cast<unsigned>(pictures));
         special<In, C, K, F, N><<<grid, THREADS, 0, stream>>>(s);
         s.g.in.samples =
             static_cast<const unsigned char *>(s.g.in.samples) + pictures * s.g.in.batch;
@@ -477,7 +807,7 @@ cudaError_t run_filters(const GfLaunch *launch, cudaStream_t stream)
 
 template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
 {
-    switch (gf_special_side(&launch->step->linear)) {
+    switch (find_box(launch->step).side) {
     case 1:
         return run_filters<In, C, 1>(launch, stream);
     case 3:
@@ -505,12 +835,26 @@ template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStre
     return cudaErrorNotSupported;
 }
 
+/* Is it a bank of one kernel by another name, whose kernel is its box? The border must be a sample:
+ * zero is one of every type. */
+bool is_bank(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    const GfLinear *linear = &step->linear;
+    return step->channels == 1 && linear->filters == 1 && linear->depth == 1 &&
+           linear->width == linear->height && linear->width % 2 != 0 &&
+           step->combine.op == GF_COMBINE_NONE &&
+           (step->border != GF_BORDER_CONSTANT || step->border_value == 0.0 ||
+            step->in == GF_F32) &&
+           launch->in.pixel == 1 && launch->out.pixel == 1 && launch->tiling == 0;
+}
+
 } // namespace
 
 extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
-    const bool layer = gf_step_is_layer(step);
+    const bool layer = gf_step_is_layer(step) && !is_bank(launch);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op;
     if (layer || (alike && launch->tiling == GF_SPECIAL_AS_LAYER))
         return gf_launch_special_layer(launch, stream);
