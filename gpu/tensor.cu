@@ -54,7 +54,8 @@ struct Tensor {
     GfBorder border;
     uint32_t border_word;
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
-    float kept_scale, kept_offset;
+    float bare_offset;             /* of an opacity that is filtered like colours */
+    float kept_scale, kept_offset; /* of one that is copied */
     float column[GF_TENSOR_SIDE];
     GfFinish<float> finish;
     const uint32_t *words; /* the second matrix */
@@ -142,24 +143,25 @@ template <int GROUPS>
 __device__ void load_edge(const Tensor &s, Edge<GROUPS> &edge, const Walk &w,
                           const uint8_t *const (&from)[ROWS], uint32_t (*x)[2])
 {
-    constexpr int TURNS = (WINDOW<GROUPS> + 31) / 32;
+    constexpr int TURNS = (WINDOW<GROUPS> + 31) / 32, HALF = ROWS / 2;
     const int lane = threadIdx.x % 32;
-    uint8_t byte[TURNS][ROWS];
-#pragma unroll
-    for (int i = 0; i < TURNS; i++) {
-        const int at = lane + 32 * i, place = at < WINDOW<GROUPS> ? edge.places[at] : -1;
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            byte[i][r] = static_cast<uint8_t>(s.border_word);
-            if (place >= 0 && from[r])
-                byte[i][r] = from[r][place];
-        }
-    }
     __syncwarp(); /* what was there is read by now */
 #pragma unroll
-    for (int i = 0; i < TURNS * ROWS; i++)
-        if (lane + i / ROWS * 32 < WINDOW<GROUPS>)
-            edge.rows[i % ROWS][lane + i / ROWS * 32] = byte[i / ROWS][i % ROWS];
+    for (int half = 0; half < ROWS; half += HALF) {
+        uint8_t byte[TURNS][HALF];
+#pragma unroll
+        for (int i = 0; i < TURNS * HALF; i++) {
+            const int at = lane + i / HALF * 32, r = half + i % HALF;
+            const int place = at < WINDOW<GROUPS> ? edge.places[at] : -1;
+            byte[i / HALF][i % HALF] = static_cast<uint8_t>(s.border_word);
+            if (place >= 0 && from[r])
+                byte[i / HALF][i % HALF] = from[r][place];
+        }
+#pragma unroll
+        for (int i = 0; i < TURNS * HALF; i++)
+            if (lane + i / HALF * 32 < WINDOW<GROUPS>)
+                edge.rows[half + i % HALF][lane + i / HALF * 32] = byte[i / HALF][i % HALF];
+    }
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < ROWS * GROUPS * 2; i++)
@@ -172,14 +174,14 @@ template <int GROUPS>
 __device__ void load_rows(const Tensor &s, Edge<GROUPS> &edge, const Walk &w, int r,
                           uint32_t (*x)[2])
 {
-    if (w.first) {
+    if (w.first && r >= 0 && r + ROWS <= w.rows + s.last_row) {
+        const uint8_t *row = w.first + r * s.in.stride;
 #pragma unroll
-        for (int i = 0; i < ROWS * GROUPS * 2; i++) {
-            const int row = min(r + i / (GROUPS * 2), w.rows - 1 + s.last_row);
-            const uint8_t *from = w.first + static_cast<size_t>(max(row, 0)) * s.in.stride;
-            x[i / 2][i % 2] = __ldg(reinterpret_cast<const uint32_t *>(
-                from + i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2)));
-        }
+        for (int i = 0; i < ROWS; i++, row += s.in.stride)
+#pragma unroll
+            for (int j = 0; j < GROUPS * 2; j++)
+                x[i * GROUPS + j / 2][j % 2] = __ldg(
+                    reinterpret_cast<const uint32_t *>(row + j / 2 * GROUP + j % 2 * (STRIP / 2)));
         return;
     }
     const auto own = reinterpret_cast<unsigned long long>(input_row(s, w, r));
@@ -217,21 +219,24 @@ __device__ float as_float(int sum)
     return __int_as_float(sum);
 }
 
-/* What SLOTS words of two blocks make with as many of the second matrix. */
-template <int SLOTS>
+/* What SLOTS words of two blocks make with as many of the second matrix. Of an odd number of slots
+ * one is multiplied alone: the first where FIRST is set, so that neighbouring rows, which pair the
+ * same slots, find them in the same registers. */
+template <int SLOTS, bool FIRST>
 __device__ void multiply(const uint32_t (*x)[2], const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
 {
+    constexpr int ALONE = SLOTS % 2 == 0 ? -1 : FIRST ? 0 : SLOTS - 1;
 #pragma unroll
     for (int i = 0; i < SUMS; i++)
         sums[i] = GF_TENSOR_START;
+    if constexpr (ALONE >= 0)
+        gf_multiply_16(sums, x[ALONE], words[ALONE]);
 #pragma unroll
-    for (int i = 0; i + 1 < SLOTS; i += 2) {
+    for (int i = ALONE == 0 ? 1 : 0; i + 1 < SLOTS; i += 2) {
         const uint32_t a[4] = {x[i][0], x[i][1], x[i + 1][0], x[i + 1][1]};
         const uint32_t b[2] = {words[i], words[i + 1]};
         gf_multiply_32(sums, a, b);
     }
-    if constexpr (SLOTS % 2 == 1)
-        gf_multiply_16(sums, x[SLOTS - 1], words[SLOTS - 1]);
 }
 
 /* The number that planes' sums stand for, in units, and 257 * START more where there are three: the
@@ -337,13 +342,14 @@ template <int HEIGHT> constexpr int HELD = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS 
 /* Blocks of a multiprocessor, by a thread's registers: so many words, and others. */
 constexpr int blocks_of(int words)
 {
-    constexpr int REGISTERS = 65536, OTHERS = 42;
+    constexpr int REGISTERS = 65536, OTHERS = 54;
     return REGISTERS / THREADS / ((words + OTHERS + 7) / 8 * 8);
 }
 
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-constexpr int BLOCKS = blocks_of((HELD<HEIGHT> + ROWS) * GROUPS * 2 +
-                                 FILTERS * PLANES * HEIGHT * GROUPS);
+constexpr int BLOCKS = blocks_of((HELD<HEIGHT> + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
+                                 FILTERS * PLANES *
+                                     (HEIGHT * GROUPS + (GROUPS == 1 ? HEIGHT / 2 : 0)));
 template <int HEIGHT, int GROUPS, int PLANES>
 constexpr int BLOCKS_OF_ROWS = blocks_of(2 * ROWS * GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
 
@@ -366,13 +372,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
 #pragma unroll
     for (int r = 0; r < HELD<HEIGHT>; r += ROWS)
         load_rows<GROUPS>(s, edge, w, r, x + r * GROUPS);
-    /* Of even and odd samples: an opacity that is copied has its own. */
-    float scale[FILTERS][2], offset[FILTERS][2];
+    float scale[FILTERS][2], offset[FILTERS][2]; /* of even and odd samples */
 #pragma unroll
     for (int i = 0; i < FILTERS * 2; i++) {
+        const bool colour = !s.finished || channel_of(s, i % 2) < s.post_channels;
         const bool kept = s.keep_alpha && channel_of(s, i % 2) == s.channels - 1;
         scale[i / 2][i % 2] = kept ? s.kept_scale : s.scale[i / 2];
-        offset[i / 2][i % 2] = kept ? s.kept_offset : s.offset[i / 2];
+        offset[i / 2][i % 2] = kept ? s.kept_offset : colour ? s.offset[i / 2] : s.bare_offset;
     }
     for (int first = 0; first < w.rows; first += ROWS) {
         uint32_t next[ROWS * GROUPS][2];
@@ -384,13 +390,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
             int sums[PLANES][SUMS];
 #pragma unroll
             for (int p = 0; p < PLANES; p++)
-                multiply<SLOTS>(x + r * GROUPS, words[f][p], sums[p]);
+                if (r % 2 == 0)
+                    multiply<SLOTS, false>(x + r * GROUPS, words[f][p], sums[p]);
+                else
+                    multiply<SLOTS, true>(x + r * GROUPS, words[f][p], sums[p]);
 #pragma unroll
             for (int j = 0; j < SUMS; j++)
                 v[f][r * SUMS + j] = fmaf(join(sums, j), scale[f][j % 2], offset[f][j % 2]);
         }
-        if (!s.finished)
-            finish_samples(s, v);
+        if constexpr (PLANES == 1)
+            if (!s.finished)
+                finish_samples(s, v);
         store(s, w, first, v[0]);
         roll<HELD<HEIGHT> - ROWS, GROUPS>(x, next);
     }
@@ -439,7 +449,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES
             float h[SUMS];
 #pragma unroll
             for (int p = 0; p < PLANES; p++)
-                multiply<GROUPS>(x + r * GROUPS, words[p], products[p]);
+                multiply<GROUPS, false>(x + r * GROUPS, words[p], products[p]);
 #pragma unroll
             for (int i = 0; i < SUMS; i++)
                 h[i] = join(products, i);
@@ -448,8 +458,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES
 #pragma unroll
         for (int i = 0; i < ROWS * SUMS; i++)
             v[0][i] = fmaf(v[0][i], s.scale[0], s.offset[0]);
-        if (!s.finished)
-            finish_samples(s, v);
+        if constexpr (PLANES == 1)
+            if (!s.finished)
+                finish_samples(s, v);
         if (first >= 0)
             store(s, w, first, v[0]);
         roll<0, GROUPS>(x, next);
@@ -469,22 +480,23 @@ bool aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
 void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
 {
     const GfLinear *linear = &step->linear;
-    s->finished = linear->filters == 1 && step->combine.op == GF_COMBINE_NONE && step->posts == 0 &&
-                  !step->keep_alpha && (step->post_channels == step->channels || step->mid == 0.0);
+    s->finished = gf_tensor_finishes(step);
     const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
     double columns = plan.rows_only ? 0.0 : 1.0;
     for (size_t i = 0; plan.rows_only && i < linear->height; i++) {
         s->column[i] = static_cast<float>(linear->columns[i]);
         columns += static_cast<double>(s->column[i]);
     }
-    const double extra = plan.planes > 1 ? 257.0 * static_cast<double>(START) * columns : 0.0;
-    s->kept_scale = plan.planes > 1 ? 1.0f / 65536 : 1.0f; /* of the last plane */
-    s->kept_offset = static_cast<float>(-extra) * s->kept_scale;
+    const double extra = plan.planes > 1 ? 257.0 * static_cast<double>(START) : 0.0;
     for (size_t f = 0; f < plan.filters; f++) {
         s->scale[f] = static_cast<float>(linear->scale * gain * plan.unit[f]);
-        s->offset[f] = static_cast<float>(linear->offset * gain + mid -
-                                          extra * static_cast<double>(s->scale[f]));
+        const double bare =
+            linear->offset * gain - extra * columns * static_cast<double>(s->scale[f]);
+        s->bare_offset = static_cast<float>(bare);
+        s->offset[f] = static_cast<float>(bare + mid);
     }
+    s->kept_scale = static_cast<float>(gain / (plan.planes > 1 ? 65536.0 : 1.0)); /* last plane's */
+    s->kept_offset = static_cast<float>(-extra * static_cast<double>(s->kept_scale));
 }
 
 Tensor describe(const GfLaunch *launch, const GfTensorState *state)

@@ -44,6 +44,12 @@ GfStatus gf_tensor_supports(const GfStep *step, bool wide);
 /* Of a step that is supported. */
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor);
 
+/* Does nothing follow on the sums but scale and offset? */
+static inline bool gf_tensor_finishes(const GfStep *step)
+{
+    return step->linear.filters == 1 && step->combine.op == GF_COMBINE_NONE && step->posts == 0;
+}
+
 /* Words of the second matrix. */
 static inline size_t gf_tensor_words(const GfTensor *tensor)
 {

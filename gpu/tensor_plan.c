@@ -163,7 +163,8 @@ static double cost_of(const GfStep *step, bool rows_only)
 
 static bool use_rows(const GfStep *step)
 {
-    if (!step->separable || step->linear.filters > 1 || step->keep_alpha || !fits(step, true))
+    if (!step->separable || step->linear.filters > 1 || step->post_channels != step->channels ||
+        !fits(step, true))
         return false;
     return !fits(step, false) || cost_of(step, true) < cost_of(step, false);
 }
@@ -186,9 +187,9 @@ static double reach(const GfStep *step, size_t f, bool rows_only)
 static GfStatus check_weights(const GfStep *step, bool rows_only)
 {
     const GfLinear *linear = &step->linear;
-    const bool one = linear->filters == 1 && step->posts == 0 && !gf_sample_is_float(step->out);
+    const bool simple = gf_tensor_finishes(step) && !gf_sample_is_float(step->out);
     const size_t planes = planes_of(linear, rows_only);
-    if (planes > 1 && !one)
+    if (planes > 1 && !simple)
         return gf_fail(GF_EUNSUPPORTED, "tensor: taps that are no small integers times a unit only "
                                         "of one kernel, to 8 or 16 bits, and nothing after it");
     for (size_t f = 0; f < linear->filters; f++) {
