@@ -294,6 +294,7 @@ const GfAlgorithm gf_algorithms[] = {
      .summary = "products of matrices of bytes, exact, on tensor cores; pictures of 8 bits",
      .source = "beyond the sources",
      .supports = gf_tensor_supports,
+     .capability = 80,
      .launch = LAUNCHER(gf_launch_tensor),
      .open = LAUNCHER(gf_tensor_open),
      .close = LAUNCHER(gf_tensor_close)},
@@ -354,16 +355,31 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
     return NULL;
 }
 
-/* What `auto` tries, one after the other, by what their models say that they load; `direct` takes
- * every step. */
-static const char *const for_banks[] = {"special", "separable", "shared", "direct"};
+/* What `auto` tries, one after the other, by what was measured (bench/results); `direct` takes every
+ * step. */
+static const char *const for_banks[] = {"tensor", "special", "separable", "shared", "direct"};
 static const char *const for_layers[] = {"special", "general", "implicit", "shared", "direct"};
 
-const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide)
+/* Is the method worth while for a step that it supports? Up to 3 x 3 taps `special` is faster than
+ * `tensor`; from 7 x 7 on two passes are faster than `special`. */
+static bool pays(const GfAlgorithm *row, const GfStep *step, bool wide)
+{
+    const size_t side = gf_special_side(&step->linear);
+    if (gf_step_is_layer(step))
+        return true;
+    if (strcmp(row->name, "tensor") == 0)
+        return side > 3;
+    if (strcmp(row->name, "special") == 0)
+        return side < SPECIAL_SIDE || separable_supports(step, wide) != GF_OK;
+    return true;
+}
+
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide, int capability)
 {
     const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
     const GfAlgorithm *row = gf_algorithm_find(*name);
-    while (row->supports(step, wide) != GF_OK)
+    while (row->capability > capability || row->supports(step, wide) != GF_OK ||
+           !pays(row, step, wide))
         row = gf_algorithm_find(*++name);
     return row;
 }

@@ -9,6 +9,7 @@ typedef struct GfAlgorithm {
     const char *name, *summary, *source;
     /* GF_OK when the method can run a GF_STEP_FILTER step, or GF_EUNSUPPORTED with what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
+    int capability; /* the least compute capability, 10 * major + minor; 0: every card's will do */
     /* NULL in a build without CUDA. */
     GfLauncher launch;
     /* Names of the ways to cut the work that GfLaunch.tiling may ask for; the last is NULL. NULL: one
@@ -26,5 +27,6 @@ extern const GfAlgorithm gf_algorithms[];
 /* The row of that name, or NULL. */
 const GfAlgorithm *gf_algorithm_find(const char *name);
 
-/* The method that `auto` takes for the step. There always is one: `direct` runs everything. */
-const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide);
+/* The method that `auto` takes for the step on a card of that compute capability (10 * major + minor).
+ * There always is one: `direct` runs everything. */
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide, int capability);

@@ -25,7 +25,7 @@ enum {
 
 typedef struct Cuda {
     GfBackend backend;
-    int number;
+    int number, capability; /* 10 * major + minor */
     char name[32];
     const GfAlgorithm *forced;
 } Cuda;
@@ -156,7 +156,12 @@ static void host_free(GfBackend *backend, void *memory)
 static GfStatus choose(const Cuda *cuda, const GfStep *step, bool wide,
                        const GfAlgorithm **algorithm)
 {
-    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, wide);
+    const int capability = cuda->capability;
+    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, wide, capability);
+    if ((*algorithm)->capability > capability)
+        return gf_fail(GF_EUNSUPPORTED, "%s: a GPU of compute capability %d.%d, this one has %d.%d",
+                       (*algorithm)->name, (*algorithm)->capability / 10,
+                       (*algorithm)->capability % 10, capability / 10, capability % 10);
     return (*algorithm)->supports(step, wide);
 }
 
@@ -643,6 +648,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
     cuda->number = number;
+    cuda->capability = 10 * properties.major + properties.minor;
     cuda->forced = forced;
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,

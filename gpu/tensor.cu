@@ -221,7 +221,7 @@ __device__ float as_float(int sum)
 
 /* What SLOTS words of two blocks make with as many of the second matrix. Of an odd number of slots
  * one is multiplied alone: the first where FIRST is set, so that neighbouring rows, which pair the
- * same slots, find them in the same registers. */
+ * same slots, find them in the same registers (but hold the second matrix in pairs of two kinds). */
 template <int SLOTS, bool FIRST>
 __device__ void multiply(const uint32_t (*x)[2], const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
 {
@@ -342,14 +342,14 @@ template <int HEIGHT> constexpr int HELD = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS 
 /* Blocks of a multiprocessor, by a thread's registers: so many words, and others. */
 constexpr int blocks_of(int words)
 {
-    constexpr int REGISTERS = 65536, OTHERS = 54;
+    constexpr int REGISTERS = 65536, OTHERS = 56;
     return REGISTERS / THREADS / ((words + OTHERS + 7) / 8 * 8);
 }
 
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-constexpr int BLOCKS = blocks_of((HELD<HEIGHT> + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
-                                 FILTERS * PLANES *
-                                     (HEIGHT * GROUPS + (GROUPS == 1 ? HEIGHT / 2 : 0)));
+constexpr int BLOCKS =
+    blocks_of((HELD<HEIGHT> + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
+              FILTERS * PLANES * (HEIGHT * GROUPS + (GROUPS == 1 && HEIGHT <= 5 ? HEIGHT / 2 : 0)));
 template <int HEIGHT, int GROUPS, int PLANES>
 constexpr int BLOCKS_OF_ROWS = blocks_of(2 * ROWS * GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
 
@@ -390,7 +390,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
             int sums[PLANES][SUMS];
 #pragma unroll
             for (int p = 0; p < PLANES; p++)
-                if (r % 2 == 0)
+                if (r % 2 == 0 || HEIGHT > 5)
                     multiply<SLOTS, false>(x + r * GROUPS, words[f][p], sums[p]);
                 else
                     multiply<SLOTS, true>(x + r * GROUPS, words[f][p], sums[p]);

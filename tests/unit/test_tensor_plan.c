@@ -1,0 +1,220 @@
+/* Method `tensor`'s integers and matrices, which are made on the host, multiplied out here as a tensor
+ * core does and held against the kernel that they stand for. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/status.h"
+#include "gpu/algorithms.h"
+#include "gpu/tensor.h"
+
+enum { BLOCK = 8, GROUP = 16 };
+
+static uint32_t state = 12345;
+
+static uint32_t next(void)
+{
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+static size_t between(size_t least, size_t most)
+{
+    return least + next() % (most - least + 1);
+}
+
+/* A bank of one kernel on a picture of 8 bits. */
+static GfStep bank(size_t channels, size_t width, size_t height, double *weights)
+{
+    GfStep step = {.kind = GF_STEP_FILTER,
+                   .in_width = 100,
+                   .in_height = 100,
+                   .out_width = 100,
+                   .out_height = 100,
+                   .channels = channels,
+                   .out_channels = channels,
+                   .post_channels = channels,
+                   .in = GF_U8,
+                   .out = GF_U8,
+                   .stride_x = 1,
+                   .stride_y = 1,
+                   .dilation_x = 1,
+                   .dilation_y = 1,
+                   .gain = 1.0};
+    step.linear = (GfLinear){.filters = 1,
+                             .width = width,
+                             .height = height,
+                             .groups = 1,
+                             .anchor_x = width / 2,
+                             .anchor_y = height / 2,
+                             .scale = 1.0,
+                             .weights = weights};
+    step.origin_x = -(ptrdiff_t)step.linear.anchor_x;
+    step.origin_y = -(ptrdiff_t)step.linear.anchor_y;
+    return step;
+}
+
+/* Sample n of a block, from the words of the second matrix: `rows` holds, for each row of taps, the
+ * bytes from the block's first window byte on. */
+static double multiply(const GfTensor *tensor, unsigned char (*rows)[GF_TENSOR_GROUPS * GROUP],
+                       int n)
+{
+    double sum = 0.0, digit = 1.0;
+    const uint32_t *word = tensor->words;
+    for (size_t p = 0; p < tensor->planes; p++, digit *= 256.0)
+        for (size_t r = 0; r < tensor->height; r++)
+            for (size_t g = 0; g < tensor->groups; g++, word += GF_TENSOR_LANES)
+                for (int i = 0; i < GROUP; i++) {
+                    uint32_t held = word[4 * n + i / 4];
+                    sum +=
+                        digit * (int8_t)(held >> i % 4 * 8 & 0xFF) * rows[r][g * GROUP + (size_t)i];
+                }
+    return sum * tensor->unit[0];
+}
+
+static void check(const GfStep *step, double tolerance)
+{
+    static GfTensor tensor;
+    unsigned char rows[GF_TENSOR_SIDE][GF_TENSOR_GROUPS * GROUP];
+    const GfLinear *linear = &step->linear;
+    const int channels = (int)step->channels;
+    assert_int_equal(gf_tensor_supports(step, false), GF_OK);
+    gf_tensor_plan(step, &tensor);
+    assert_false(tensor.rows_only);
+    assert_true(tensor.height >= linear->height && tensor.height % 2 == 1);
+    for (size_t i = 0; i < sizeof rows; i++)
+        ((unsigned char *)rows)[i] = (unsigned char)next();
+    /* The first window byte is at 4 * first_word from the block, its first tap at origin_x. */
+    const int lead = (int)step->origin_x * channels - 4 * tensor.first_word;
+    assert_in_range(lead, 0, 3);
+    for (int n = 0; n < BLOCK; n++) {
+        double exact = 0.0;
+        for (size_t y = 0; y < linear->height; y++)
+            for (size_t x = 0; x < linear->width; x++)
+                exact += gf_linear_tap(linear, 0, y, x) * rows[y][lead + n + channels * (int)x];
+        assert_true(fabs(multiply(&tensor, rows, n) - exact) <= tolerance);
+    }
+}
+
+static void test_fractions(void **unused)
+{
+    double weights[GF_TENSOR_SIDE * GF_TENSOR_SIDE];
+    (void)unused;
+    for (int turn = 0; turn < 300; turn++) {
+        size_t channels = between(1, 4), most = channels == 1 ? 15 : channels == 2 ? 9 : 5;
+        size_t width = between(1, most), height = between(1, 15);
+        for (size_t i = 0; i < width * height; i++)
+            weights[i] = ((double)next() / 0x1p24 - 0.3) / (double)(width * height);
+        GfStep step = bank(channels, width, height, weights);
+        check(&step, 255.0 * (double)(width * height) * 0x1p-23 / (double)(width * height));
+    }
+}
+
+/* Whole numbers of any unit take one plane, and are exact but for the unit. */
+static void test_integers(void **unused)
+{
+    double weights[25];
+    static GfTensor tensor;
+    (void)unused;
+    for (int turn = 0; turn < 100; turn++) {
+        double unit = turn % 2 ? 1.0 / 9.0 : 0.37;
+        for (size_t i = 0; i < 25; i++)
+            weights[i] = unit * ((double)between(0, 254) - 127.0);
+        GfStep step = bank(between(1, 4), 5, 5, weights);
+        gf_tensor_plan(&step, &tensor);
+        assert_int_equal(tensor.planes, 1);
+        check(&step, 1e-7);
+    }
+}
+
+static void test_factors(void **unused)
+{
+    double row[] = {0.1, 0.2, 0.4, 0.2, 0.1}, column[] = {-1.0, -2.0, 0.0, 2.0, 1.0};
+    static GfTensor tensor;
+    (void)unused;
+    GfStep step = bank(1, 5, 5, NULL);
+    step.linear.rows = row;
+    step.linear.columns = column;
+    step.separable = true;
+    gf_tensor_plan(&step, &tensor);
+    assert_int_equal(tensor.planes, 1); /* 1, 2 and 4 times 0.1, times small integers */
+    check(&step, 1e-9);
+}
+
+/* A copied opacity has a tap of 1 where the kernel's anchor is. */
+static void test_opacity(void **unused)
+{
+    double weights[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
+    static GfTensor tensor;
+    (void)unused;
+    GfStep step = bank(2, 3, 3, weights);
+    step.keep_alpha = true;
+    step.post_channels = 1;
+    assert_int_equal(gf_tensor_supports(&step, false), GF_OK);
+    gf_tensor_plan(&step, &tensor);
+    const int lead = -2 - 4 * tensor.first_word;
+    for (int i = 0; i < GROUP; i++) {
+        uint32_t held = tensor.words[GF_TENSOR_LANES + 4 * 1 + i / 4] >> i % 4 * 8 & 0xFF;
+        assert_int_equal(held, i == lead + 1 + 2 ? 1 : 0);
+    }
+}
+
+static void refuses(const GfStep *step, bool wide, const char *reason)
+{
+    assert_int_equal(gf_tensor_supports(step, wide), GF_EUNSUPPORTED);
+    assert_non_null(strstr(gf_message(), "tensor: "));
+    assert_non_null(strstr(gf_message(), reason));
+}
+
+static void test_refusals(void **unused)
+{
+    double fractions[] = {0.1, 0.23, 0.3571}, huge[] = {1e4, 1.0 / 3.0, 0.1234567};
+    (void)unused;
+    GfStep step = bank(1, 3, 1, fractions);
+    refuses(&step, true, "f64");
+    step.in = GF_U16;
+    refuses(&step, false, "8 bits");
+    step = bank(1, 3, 1, fractions);
+    step.out = GF_F32;
+    refuses(&step, false, "small integers");
+    step = bank(1, 3, 1, fractions);
+    step.stride_x = 2;
+    refuses(&step, false, "stride");
+    step = bank(5, 3, 1, fractions);
+    refuses(&step, false, "channels");
+    step = bank(1, 3, 1, huge);
+    refuses(&step, false, "23 bits");
+    step = bank(1, 1, 16, fractions);
+    refuses(&step, false, "15 x 15");
+}
+
+/* `auto` takes it where it pays and where there are such tensor cores. */
+static void test_choice(void **unused)
+{
+    double weights[25] = {0.1, 0.23, 0.3571};
+    (void)unused;
+    GfStep step = bank(1, 5, 5, weights);
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, false, 80)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, false, 75)->name, "special");
+    step = bank(1, 3, 3, weights);
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    step = bank(1, 5, 5, weights);
+    step.in = GF_U16;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fractions), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_factors),   cmocka_unit_test(test_opacity),
+        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_choice)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
