@@ -19,6 +19,8 @@
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
  * rows), one write; 32 bytes' products for each filter, plane, row of taps and 16 bytes that a
  * block reaches over, where height * width multiply-adds were asked for. */
+#include <cuda_pipeline.h>
+
 #include "gpu/device.cuh"
 #include "gpu/ptx.cuh"
 #include "gpu/tensor.h"
@@ -28,6 +30,7 @@ namespace
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS;
 constexpr int ROWS = 4;                 /* output rows at a time */
+constexpr int AHEAD = 3;                /* batches of ROWS input rows on their way */
 constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
 constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
@@ -49,8 +52,8 @@ struct Tensor {
     unsigned strips, chunks;
     int post_channels;
     bool keep_alpha;
-    bool finished;            /* scale and offset have all that follows in them */
-    bool words_in, pairs_out; /* lie in memory as they are accessed */
+    bool finished;              /* scale and offset have all that follows in them */
+    bool vectors_in, pairs_out; /* lie in memory as they are accessed */
     GfBorder border;
     uint32_t border_word;
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
@@ -61,33 +64,50 @@ struct Tensor {
     const uint32_t *words; /* the second matrix */
 };
 
-/* Where a warp works. */
+/* ---- a warp's strip ---- */
+
+/* Bytes of a row that a strip's blocks reach over, and how many aligned vectors of 16 those lie in. */
+template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
+template <int GROUPS> constexpr int VECTORS = (WINDOW<GROUPS> + 12 + 15) / 16;
+
+/* What a warp has in shared memory: batches of ROWS input rows, of which all but one are on their way;
+ * and at the picture's edge, for each byte of the window, its place in a row by the border's rule, -1
+ * for the constant. */
+template <int GROUPS> struct Ring {
+    uint4 rows[AHEAD + 1][ROWS][VECTORS<GROUPS>];
+    int places[WINDOW<GROUPS>];
+};
+
+/* Where a warp works. Input row 0 is that of the first tap for its first output row. */
 struct Walk {
     size_t top; /* its first output row */
     int rows;   /* output rows */
     int strip;  /* its first sample */
-    int byte;   /* this lane's first of an input row, counted from the first block's */
-    bool edge;  /* the words of its rows are not all there, or not aligned */
+    int lead;   /* bytes of a row's vectors before the first that is needed */
+    int end;    /* input rows that are needed */
+    bool edge;  /* a row's vectors do not all lie on the picture, or are not aligned */
     bool whole; /* all samples of the strip are outputs, stored in pairs */
-    /* This lane's first word of input row 0, where all words of all rows lie inside, row after row;
-     * else NULL. */
+    /* The vectors of input row 0, where all rows lie on the picture, one after the other; else NULL. */
     const uint8_t *first;
 };
 
-/* Bytes that a strip's blocks reach over. */
-template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
-
-/* What a warp at the picture's edge has in shared memory: for each byte of its window the place in a
- * row by the border's rule, -1 for the constant; and the windows of some rows. */
-template <int GROUPS> struct Edge {
-    alignas(16) uint8_t rows[ROWS][WINDOW<GROUPS>];
-    int places[WINDOW<GROUPS>];
-};
+/* The places of the window's bytes. */
+template <int GROUPS> __device__ void map_window(const Tensor &s, int left, Ring<GROUPS> &ring)
+{
+#pragma unroll 1
+    for (int j = threadIdx.x % 32; j < WINDOW<GROUPS>; j += 32) {
+        const int sample = left + j;
+        const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
+        const long long x = gf_border_index(pixel, s.in_width, s.border);
+        ring.places[j] =
+            x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
+    }
+    __syncwarp();
+}
 
 /* False: there is nothing left for this warp. */
-template <int GROUPS> __device__ bool begin(const Tensor &s, Edge<GROUPS> &edge, Walk *w)
+template <int GROUPS> __device__ bool begin(const Tensor &s, Ring<GROUPS> &ring, Walk *w)
 {
-    const int lane = threadIdx.x % 32;
     const unsigned unit =
         __shfl_sync(~0u, blockIdx.x * WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
     if (unit / s.strips >= s.chunks)
@@ -95,41 +115,34 @@ template <int GROUPS> __device__ bool begin(const Tensor &s, Edge<GROUPS> &edge,
     w->top = s.y0 + static_cast<size_t>(unit / s.strips) * s.block_rows;
     w->rows = static_cast<int>(min(s.y1 - w->top, static_cast<size_t>(s.block_rows)));
     w->strip = static_cast<int>(unit % s.strips) * STRIP;
-    w->byte = lane / 4 * BLOCK + lane % 4 * WORD;
+    w->end = w->rows + s.last_row;
     w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
-    w->first = nullptr;
     const int left = w->strip + s.first_byte;
-    w->edge = !s.words_in || left < 0 || left > s.in_samples - WINDOW<GROUPS>;
-    if (!w->edge) {
-        const long long y = static_cast<long long>(w->top) + s.origin_y;
-        const size_t count = static_cast<size_t>(w->rows + s.last_row);
-        size_t i = static_cast<size_t>(y) - s.in.first;
-        i -= i >= s.in.capacity ? s.in.capacity : 0;
-        if (y >= 0 && y + count <= static_cast<size_t>(s.in_height) && i + count <= s.in.capacity)
-            w->first = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
-                       blockIdx.y * s.in.batch + left + w->byte;
+    w->lead = left & 15;
+    w->first = nullptr;
+    w->edge =
+        !s.vectors_in || left < w->lead || left - w->lead > s.in_samples - 16 * VECTORS<GROUPS>;
+    if (w->edge) {
+        map_window<GROUPS>(s, left, ring);
         return true;
     }
-#pragma unroll 1
-    for (int j = lane; j < WINDOW<GROUPS>; j += 32) {
-        const int sample = left + j;
-        const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
-        const long long x = gf_border_index(pixel, s.in_width, s.border);
-        edge.places[j] =
-            x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
-    }
-    __syncwarp();
+    const long long y = static_cast<long long>(w->top) + s.origin_y;
+    size_t i = static_cast<size_t>(y) - s.in.first;
+    i -= i >= s.in.capacity ? s.in.capacity : 0;
+    if (y >= 0 && y + w->end <= s.in_height && i + w->end <= s.in.capacity)
+        w->first = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
+                   blockIdx.y * s.in.batch + (left - w->lead);
     return true;
 }
 
 /* ---- reading ---- */
 
-/* Of the first ROWS lanes, each its input row r + lane, 0 being that of the first tap for the first
- * output row; NULL: the border's constant, or nothing that counts. */
+/* Of the first ROWS lanes, each its input row r + lane; NULL: the border's constant, or nothing that
+ * counts. */
 __device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r)
 {
     const int lane = threadIdx.x % 32;
-    if (lane >= ROWS || r + lane < 0 || r + lane > w.rows - 1 + s.last_row)
+    if (lane >= ROWS || r + lane < 0 || r + lane >= w.end)
         return nullptr;
     const long long y = gf_border_index(static_cast<long long>(w.top) + s.origin_y + r + lane,
                                         s.in_height, s.border);
@@ -137,79 +150,104 @@ __device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r)
                  : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
 }
 
-/* This lane's words of `count` rows of a strip at the picture's edge, byte by byte through shared
- * memory. */
+/* The row of lane i. */
+__device__ const uint8_t *row_of(const uint8_t *own, int i)
+{
+    return reinterpret_cast<const uint8_t *>(
+        __shfl_sync(~0u, reinterpret_cast<unsigned long long>(own), i));
+}
+
+/* Rows of a strip at the picture's edge, byte by byte. */
 template <int GROUPS>
-__device__ void load_edge(const Tensor &s, Edge<GROUPS> &edge, const Walk &w,
-                          const uint8_t *const (&from)[ROWS], uint32_t (*x)[2])
+__device__ void fill_edge(const Tensor &s, const Walk &w, const uint8_t *own, const int *places,
+                          uint4 (*to)[VECTORS<GROUPS>])
 {
     constexpr int TURNS = (WINDOW<GROUPS> + 31) / 32, HALF = ROWS / 2;
     const int lane = threadIdx.x % 32;
-    __syncwarp(); /* what was there is read by now */
 #pragma unroll
     for (int half = 0; half < ROWS; half += HALF) {
-        uint8_t byte[TURNS][HALF];
+        uint8_t byte[HALF][TURNS];
 #pragma unroll
         for (int i = 0; i < TURNS * HALF; i++) {
-            const int at = lane + i / HALF * 32, r = half + i % HALF;
-            const int place = at < WINDOW<GROUPS> ? edge.places[at] : -1;
-            byte[i / HALF][i % HALF] = static_cast<uint8_t>(s.border_word);
-            if (place >= 0 && from[r])
-                byte[i / HALF][i % HALF] = from[r][place];
+            const uint8_t *row = row_of(own, half + i / TURNS);
+            const int at = lane + i % TURNS * 32, place = at < WINDOW<GROUPS> ? places[at] : -1;
+            byte[i / TURNS][i % TURNS] = static_cast<uint8_t>(s.border_word);
+            if (row && place >= 0)
+                byte[i / TURNS][i % TURNS] = row[place];
         }
 #pragma unroll
         for (int i = 0; i < TURNS * HALF; i++)
-            if (lane + i / HALF * 32 < WINDOW<GROUPS>)
-                edge.rows[half + i % HALF][lane + i / HALF * 32] = byte[i / HALF][i % HALF];
+            if (lane + i % TURNS * 32 < WINDOW<GROUPS>)
+                reinterpret_cast<uint8_t *>(to[half + i / TURNS])[w.lead + lane + i % TURNS * 32] =
+                    byte[i / TURNS][i % TURNS];
     }
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < ROWS * GROUPS * 2; i++)
-        x[i / 2][i % 2] = *reinterpret_cast<const uint32_t *>(
-            edge.rows[i / (GROUPS * 2)] + w.byte + i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2));
 }
 
-/* This lane's words of ROWS input rows from row r on: of each group, for its two blocks. */
+/* Sends input rows [r, r + ROWS) on their way to the ring's place for that batch. */
 template <int GROUPS>
-__device__ void load_rows(const Tensor &s, Edge<GROUPS> &edge, const Walk &w, int r,
-                          uint32_t (*x)[2])
+__device__ void fill(const Tensor &s, const Walk &w, int r, int batch, Ring<GROUPS> &ring)
 {
-    if (w.first && r >= 0 && r + ROWS <= w.rows + s.last_row) {
-        const uint8_t *row = w.first + r * s.in.stride;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++, row += s.in.stride)
-#pragma unroll
-            for (int j = 0; j < GROUPS * 2; j++)
-                x[i * GROUPS + j / 2][j % 2] = __ldg(
-                    reinterpret_cast<const uint32_t *>(row + j / 2 * GROUP + j % 2 * (STRIP / 2)));
-        return;
-    }
-    const auto own = reinterpret_cast<unsigned long long>(input_row(s, w, r));
-    const uint8_t *from[ROWS];
-#pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        from[i] = reinterpret_cast<const uint8_t *>(__shfl_sync(~0u, own, i));
+    constexpr int COUNT = ROWS * VECTORS<GROUPS>;
+    uint4(*to)[VECTORS<GROUPS>] = ring.rows[batch % (AHEAD + 1)];
+    const uint8_t *own = w.first ? nullptr : input_row(s, w, r);
     if (w.edge) {
-        load_edge<GROUPS>(s, edge, w, from, x);
-        return;
+        fill_edge<GROUPS>(s, w, own, ring.places, to);
+    } else {
+#pragma unroll
+        for (int i = threadIdx.x % 32; i - static_cast<int>(threadIdx.x % 32) < COUNT; i += 32) {
+            const int row = min(i, COUNT - 1) / VECTORS<GROUPS>, at = i % VECTORS<GROUPS>;
+            const uint8_t *from = w.first;
+            if (!w.first)
+                from = row_of(own, row);
+            else if (r + row >= 0 && r + row < w.end)
+                from += static_cast<size_t>(r + row) * s.in.stride;
+            if (!w.first && from)
+                from += w.strip + s.first_byte - w.lead;
+            if (i < COUNT && from)
+                __pipeline_memcpy_async(&to[row][at], from + 16 * at, 16);
+            else if (i < COUNT)
+                to[row][at] =
+                    make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
+        }
     }
+    __pipeline_commit();
+}
+
+/* This lane's words of a batch that has come: of each row and group, for its two blocks. */
+template <int GROUPS>
+__device__ void read_rows(const Walk &w, int batch, const Ring<GROUPS> &ring, uint32_t (*x)[2])
+{
+    const int lane = threadIdx.x % 32;
+    const int first = w.lead + lane / 4 * BLOCK + lane % 4 * WORD;
 #pragma unroll
     for (int i = 0; i < ROWS * GROUPS * 2; i++) {
-        x[i / 2][i % 2] = s.border_word;
-        if (from[i / (GROUPS * 2)])
-            x[i / 2][i % 2] = __ldg(reinterpret_cast<const uint32_t *>(
-                from[i / (GROUPS * 2)] + w.strip + s.first_byte + w.byte + i / 2 % GROUPS * GROUP +
-                i % 2 * (STRIP / 2)));
+        const auto row =
+            reinterpret_cast<const uint8_t *>(ring.rows[batch % (AHEAD + 1)][i / (GROUPS * 2)]);
+        x[i / 2][i % 2] = *reinterpret_cast<const uint32_t *>(row + first + i / 2 % GROUPS * GROUP +
+                                                              i % 2 * (STRIP / 2));
     }
 }
 
-/* The next rows follow on the last KEPT ones. */
-template <int KEPT, int GROUPS> __device__ void roll(uint32_t (*x)[2], const uint32_t (*next)[2])
+/* Waits for a batch, then sends the one after all that are on their way. Batch 0 begins so far above
+ * input row 0 that a batch is the last that ROWS output rows need. */
+template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
+
+template <int HEIGHT, int GROUPS>
+__device__ void fill_first(const Tensor &s, const Walk &w, Ring<GROUPS> &ring)
 {
-#pragma unroll
-    for (int i = 0; i < (KEPT + ROWS) * GROUPS; i++)
-        for (int j = 0; j < 2; j++)
-            x[i][j] = i < KEPT * GROUPS ? x[i + ROWS * GROUPS][j] : next[i - KEPT * GROUPS][j];
+    for (int batch = 0; batch < AHEAD; batch++)
+        fill<GROUPS>(s, w, HEIGHT - 1 - ABOVE<HEIGHT> + batch * ROWS, batch, ring);
+}
+
+template <int HEIGHT, int GROUPS>
+__device__ void next_rows(const Tensor &s, const Walk &w, int first, Ring<GROUPS> &ring,
+                          uint32_t (*x)[2])
+{
+    const int batch = (first + ABOVE<HEIGHT>) / ROWS;
+    __pipeline_wait_prior(AHEAD - 1);
+    __syncwarp();
+    read_rows<GROUPS>(w, batch, ring, x);
+    fill<GROUPS>(s, w, first + HEIGHT - 1 + AHEAD * ROWS, batch + AHEAD, ring);
 }
 
 /* ---- products ---- */
@@ -336,22 +374,19 @@ __device__ void store(const Tensor &s, const Walk &w, int first, const float (&v
 
 /* ---- the kernels ---- */
 
-/* Input rows that are held, ROWS of them for every output row that is under way. */
-template <int HEIGHT> constexpr int HELD = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS + ROWS;
-
 /* Blocks of a multiprocessor, by a thread's registers: so many words, and others. */
 constexpr int blocks_of(int words)
 {
-    constexpr int REGISTERS = 65536, OTHERS = 56;
+    constexpr int REGISTERS = 65536, OTHERS = 57;
     return REGISTERS / THREADS / ((words + OTHERS + 7) / 8 * 8);
 }
 
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
 constexpr int BLOCKS =
-    blocks_of((HELD<HEIGHT> + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
+    blocks_of((HEIGHT - 1 + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
               FILTERS * PLANES * (HEIGHT * GROUPS + (GROUPS == 1 && HEIGHT <= 5 ? HEIGHT / 2 : 0)));
 template <int HEIGHT, int GROUPS, int PLANES>
-constexpr int BLOCKS_OF_ROWS = blocks_of(2 * ROWS * GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
+constexpr int BLOCKS_OF_ROWS = blocks_of(ROWS *GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
 
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
@@ -359,19 +394,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
     tensor(const __grid_constant__ Tensor s)
 {
     constexpr int SLOTS = HEIGHT * GROUPS;
-    __shared__ Edge<GROUPS> edges[WARPS];
-    Edge<GROUPS> &edge = edges[threadIdx.x / 32];
+    __shared__ Ring<GROUPS> rings[WARPS];
+    Ring<GROUPS> &ring = rings[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, edge, &w))
+    if (!begin<GROUPS>(s, ring, &w))
         return;
+    fill_first<HEIGHT, GROUPS>(s, w, ring);
     uint32_t words[FILTERS][PLANES][SLOTS];
 #pragma unroll
     for (int i = 0; i < FILTERS * PLANES; i++)
         read_words(s.words + i * SLOTS * 32, words[i / PLANES][i % PLANES]);
-    uint32_t x[HELD<HEIGHT> * GROUPS][2];
-#pragma unroll
-    for (int r = 0; r < HELD<HEIGHT>; r += ROWS)
-        load_rows<GROUPS>(s, edge, w, r, x + r * GROUPS);
+    uint32_t x[(HEIGHT - 1 + ROWS) * GROUPS][2] = {};
     float scale[FILTERS][2], offset[FILTERS][2]; /* of even and odd samples */
 #pragma unroll
     for (int i = 0; i < FILTERS * 2; i++) {
@@ -380,9 +413,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
         scale[i / 2][i % 2] = kept ? s.kept_scale : s.scale[i / 2];
         offset[i / 2][i % 2] = kept ? s.kept_offset : colour ? s.offset[i / 2] : s.bare_offset;
     }
-    for (int first = 0; first < w.rows; first += ROWS) {
-        uint32_t next[ROWS * GROUPS][2];
-        load_rows<GROUPS>(s, edge, w, first + HELD<HEIGHT>, next);
+    for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
+#pragma unroll
+        for (int i = 0; i < (HEIGHT - 1) * GROUPS * 2; i++)
+            x[i / 2][i % 2] = x[i / 2 + ROWS * GROUPS][i % 2];
+        next_rows<HEIGHT, GROUPS>(s, w, first, ring, x + (HEIGHT - 1) * GROUPS);
+        if (first < 0)
+            continue;
         float v[FILTERS][ROWS * SUMS];
 #pragma unroll
         for (int i = 0; i < ROWS * FILTERS; i++) {
@@ -402,7 +439,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
             if (!s.finished)
                 finish_samples(s, v);
         store(s, w, first, v[0]);
-        roll<HELD<HEIGHT> - ROWS, GROUPS>(x, next);
     }
 }
 
@@ -425,23 +461,21 @@ template <int HEIGHT, int GROUPS, int PLANES>
 __global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES>)
     tensor_rows(const __grid_constant__ Tensor s)
 {
-    __shared__ Edge<GROUPS> edges[WARPS];
-    Edge<GROUPS> &edge = edges[threadIdx.x / 32];
+    __shared__ Ring<GROUPS> rings[WARPS];
+    Ring<GROUPS> &ring = rings[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, edge, &w))
+    if (!begin<GROUPS>(s, ring, &w))
         return;
+    fill_first<HEIGHT, GROUPS>(s, w, ring);
     uint32_t words[PLANES][GROUPS];
 #pragma unroll
     for (int p = 0; p < PLANES; p++)
         read_words(s.words + p * GROUPS * 32, words[p]);
-    constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS * ROWS;
-    uint32_t x[ROWS * GROUPS][2];
     float sums[HEIGHT][SUMS] = {};
-    load_rows<GROUPS>(s, edge, w, HEIGHT - 1 - ABOVE, x);
     /* Output rows above the first are summed too, in part, and dropped. */
-    for (int first = -ABOVE; first < w.rows; first += ROWS) {
-        uint32_t next[ROWS * GROUPS][2];
-        load_rows<GROUPS>(s, edge, w, first + HEIGHT - 1 + ROWS, next);
+    for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
+        uint32_t x[ROWS * GROUPS][2];
+        next_rows<HEIGHT, GROUPS>(s, w, first, ring, x);
         float v[1][ROWS * SUMS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -463,7 +497,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES
                 finish_samples(s, v);
         if (first >= 0)
             store(s, w, first, v[0]);
-        roll<0, GROUPS>(x, next);
     }
 }
 
@@ -518,7 +551,7 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.strips = static_cast<unsigned>(gf_divide_up(s.out_samples, STRIP));
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
-    s.words_in = aligned(s.in.samples, s.in.stride, s.in.batch, 4);
+    s.vectors_in = aligned(s.in.samples, s.in.stride, s.in.batch, 16);
     s.pairs_out = aligned(s.out.samples, s.out.stride, s.out.batch, 2 * gf_sample_size(step->out));
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
@@ -531,7 +564,7 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     const double halo = 1.0 + static_cast<double>(step->linear.height) / ROWS;
     const size_t own = gf_block_steps(steps, s.strips * launch->count, at_once, halo);
     /* Not too many: the last warps are waited for. */
-    const size_t most = 2 * step->linear.height + 4;
+    const size_t most = 2 * step->linear.height + 10;
     s.block_rows = static_cast<int>(own < most ? own : most) * ROWS;
     s.chunks = static_cast<unsigned>(
         gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows)));
