@@ -28,13 +28,13 @@
 namespace
 {
 
-constexpr int WARPS = 4, THREADS = 32 * WARPS;
+constexpr int WARPS = 2, THREADS = 32 * WARPS;
 constexpr int ROWS = 4;                 /* output rows at a time */
 constexpr int AHEAD = 3;                /* batches of ROWS input rows on their way */
 constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
 constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
-constexpr size_t WARPS_AT_ONCE = 20;    /* of a multiprocessor, about */
+constexpr size_t WAVES = 3;             /* of warps, so that the last are not waited for long */
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
 
@@ -87,8 +87,13 @@ struct Walk {
     int end;    /* input rows that are needed */
     bool edge;  /* a row's vectors do not all lie on the picture, or are not aligned */
     bool whole; /* all samples of the strip are outputs, stored in pairs */
-    /* The vectors of input row 0, where all rows lie on the picture, one after the other; else NULL. */
-    const uint8_t *first;
+    bool plain; /* and all rows lie on the picture, one after the other */
+};
+
+/* Of a plain strip, the vectors of input rows 0 to ROWS - 1 that a lane copies, one a turn. */
+template <int GROUPS> constexpr int TURNS = (ROWS * VECTORS<GROUPS> + 31) / 32;
+template <int GROUPS> struct Copies {
+    const uint8_t *from[TURNS<GROUPS>];
 };
 
 /* The places of the window's bytes. */
@@ -105,21 +110,38 @@ template <int GROUPS> __device__ void map_window(const Tensor &s, int left, Ring
     __syncwarp();
 }
 
+/* Warps are numbered so that those at the sides of the picture, which take longest, begin first. */
+__device__ void place(const Tensor &s, unsigned unit, unsigned *strip, unsigned *chunk)
+{
+    const unsigned sides = min(s.strips, 2u), inner = s.strips - sides;
+    if (unit < sides * s.chunks) {
+        *strip = unit % sides * (s.strips - 1);
+        *chunk = unit / sides;
+        return;
+    }
+    unit -= sides * s.chunks;
+    *strip = 1 + unit % inner;
+    *chunk = unit / inner;
+}
+
 /* False: there is nothing left for this warp. */
-template <int GROUPS> __device__ bool begin(const Tensor &s, Ring<GROUPS> &ring, Walk *w)
+template <int GROUPS>
+__device__ bool begin(const Tensor &s, Ring<GROUPS> &ring, Walk *w, Copies<GROUPS> *copies)
 {
     const unsigned unit =
         __shfl_sync(~0u, blockIdx.x * WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
-    if (unit / s.strips >= s.chunks)
+    unsigned strip, chunk;
+    if (unit >= s.strips * s.chunks)
         return false;
-    w->top = s.y0 + static_cast<size_t>(unit / s.strips) * s.block_rows;
+    place(s, unit, &strip, &chunk);
+    w->top = s.y0 + static_cast<size_t>(chunk) * s.block_rows;
     w->rows = static_cast<int>(min(s.y1 - w->top, static_cast<size_t>(s.block_rows)));
-    w->strip = static_cast<int>(unit % s.strips) * STRIP;
+    w->strip = static_cast<int>(strip) * STRIP;
     w->end = w->rows + s.last_row;
     w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
     const int left = w->strip + s.first_byte;
     w->lead = left & 15;
-    w->first = nullptr;
+    w->plain = false;
     w->edge =
         !s.vectors_in || left < w->lead || left - w->lead > s.in_samples - 16 * VECTORS<GROUPS>;
     if (w->edge) {
@@ -129,9 +151,15 @@ template <int GROUPS> __device__ bool begin(const Tensor &s, Ring<GROUPS> &ring,
     const long long y = static_cast<long long>(w->top) + s.origin_y;
     size_t i = static_cast<size_t>(y) - s.in.first;
     i -= i >= s.in.capacity ? s.in.capacity : 0;
-    if (y >= 0 && y + w->end <= s.in_height && i + w->end <= s.in.capacity)
-        w->first = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
-                   blockIdx.y * s.in.batch + (left - w->lead);
+    w->plain = y >= 0 && y + w->end <= s.in_height && i + w->end <= s.in.capacity;
+    const uint8_t *first = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
+                           blockIdx.y * s.in.batch + (left - w->lead);
+#pragma unroll
+    for (int t = 0; t < TURNS<GROUPS>; t++) {
+        const int own = threadIdx.x % 32 + t * 32, row = own / VECTORS<GROUPS>;
+        copies->from[t] =
+            first + row * static_cast<long long>(s.in.stride) + own % VECTORS<GROUPS> * 16;
+    }
     return true;
 }
 
@@ -183,32 +211,42 @@ __device__ void fill_edge(const Tensor &s, const Walk &w, const uint8_t *own, co
     }
 }
 
+/* Rows that the border maps to others, or that are not one after the other in memory. */
+template <int GROUPS>
+__device__ void fill_mapped(const Tensor &s, const Walk &w, const uint8_t *own,
+                            uint4 (*to)[VECTORS<GROUPS>])
+{
+#pragma unroll
+    for (int t = 0; t < TURNS<GROUPS>; t++) {
+        const int i = threadIdx.x % 32 + t * 32, row = i / VECTORS<GROUPS>;
+        const uint8_t *from = row_of(own, row % ROWS);
+        if (row < ROWS && from)
+            __pipeline_memcpy_async(
+                &to[0][i], from + (w.strip + s.first_byte - w.lead) + i % VECTORS<GROUPS> * 16, 16);
+        else if (row < ROWS)
+            to[0][i] = make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
+    }
+}
+
 /* Sends input rows [r, r + ROWS) on their way to the ring's place for that batch. */
 template <int GROUPS>
-__device__ void fill(const Tensor &s, const Walk &w, int r, int batch, Ring<GROUPS> &ring)
+__device__ void fill(const Tensor &s, const Walk &w, const Copies<GROUPS> &copies, int r, int batch,
+                     Ring<GROUPS> &ring)
 {
-    constexpr int COUNT = ROWS * VECTORS<GROUPS>;
     uint4(*to)[VECTORS<GROUPS>] = ring.rows[batch % (AHEAD + 1)];
-    const uint8_t *own = w.first ? nullptr : input_row(s, w, r);
-    if (w.edge) {
-        fill_edge<GROUPS>(s, w, own, ring.places, to);
-    } else {
+    if (w.plain && r >= 0 && r + ROWS <= w.end) {
 #pragma unroll
-        for (int i = threadIdx.x % 32; i - static_cast<int>(threadIdx.x % 32) < COUNT; i += 32) {
-            const int row = min(i, COUNT - 1) / VECTORS<GROUPS>, at = i % VECTORS<GROUPS>;
-            const uint8_t *from = w.first;
-            if (!w.first)
-                from = row_of(own, row);
-            else if (r + row >= 0 && r + row < w.end)
-                from += static_cast<size_t>(r + row) * s.in.stride;
-            if (!w.first && from)
-                from += w.strip + s.first_byte - w.lead;
-            if (i < COUNT && from)
-                __pipeline_memcpy_async(&to[row][at], from + 16 * at, 16);
-            else if (i < COUNT)
-                to[row][at] =
-                    make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
-        }
+        for (int t = 0; t < TURNS<GROUPS>; t++)
+            if (threadIdx.x % 32 + t * 32 < ROWS * VECTORS<GROUPS>)
+                __pipeline_memcpy_async(&to[0][threadIdx.x % 32 + t * 32],
+                                        copies.from[t] + r * static_cast<long long>(s.in.stride),
+                                        16);
+    } else {
+        const uint8_t *own = input_row(s, w, r);
+        if (w.edge)
+            fill_edge<GROUPS>(s, w, own, ring.places, to);
+        else
+            fill_mapped<GROUPS>(s, w, own, to);
     }
     __pipeline_commit();
 }
@@ -233,21 +271,22 @@ __device__ void read_rows(const Walk &w, int batch, const Ring<GROUPS> &ring, ui
 template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
 
 template <int HEIGHT, int GROUPS>
-__device__ void fill_first(const Tensor &s, const Walk &w, Ring<GROUPS> &ring)
+__device__ void fill_first(const Tensor &s, const Walk &w, const Copies<GROUPS> &copies,
+                           Ring<GROUPS> &ring)
 {
     for (int batch = 0; batch < AHEAD; batch++)
-        fill<GROUPS>(s, w, HEIGHT - 1 - ABOVE<HEIGHT> + batch * ROWS, batch, ring);
+        fill<GROUPS>(s, w, copies, HEIGHT - 1 - ABOVE<HEIGHT> + batch * ROWS, batch, ring);
 }
 
 template <int HEIGHT, int GROUPS>
-__device__ void next_rows(const Tensor &s, const Walk &w, int first, Ring<GROUPS> &ring,
-                          uint32_t (*x)[2])
+__device__ void next_rows(const Tensor &s, const Walk &w, const Copies<GROUPS> &copies, int first,
+                          Ring<GROUPS> &ring, uint32_t (*x)[2])
 {
     const int batch = (first + ABOVE<HEIGHT>) / ROWS;
     __pipeline_wait_prior(AHEAD - 1);
     __syncwarp();
     read_rows<GROUPS>(w, batch, ring, x);
-    fill<GROUPS>(s, w, first + HEIGHT - 1 + AHEAD * ROWS, batch + AHEAD, ring);
+    fill<GROUPS>(s, w, copies, first + HEIGHT - 1 + AHEAD * ROWS, batch + AHEAD, ring);
 }
 
 /* ---- products ---- */
@@ -260,7 +299,7 @@ __device__ float as_float(int sum)
 /* What SLOTS words of two blocks make with as many of the second matrix. Of an odd number of slots
  * one is multiplied alone: the first where FIRST is set, so that neighbouring rows, which pair the
  * same slots, find them in the same registers (but hold the second matrix in pairs of two kinds). */
-template <int SLOTS, bool FIRST>
+template <bool FIRST, int SLOTS>
 __device__ void multiply(const uint32_t (*x)[2], const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
 {
     constexpr int ALONE = SLOTS % 2 == 0 ? -1 : FIRST ? 0 : SLOTS - 1;
@@ -374,32 +413,34 @@ __device__ void store(const Tensor &s, const Walk &w, int first, const float (&v
 
 /* ---- the kernels ---- */
 
-/* Blocks of a multiprocessor, by a thread's registers: so many words, and others. */
-constexpr int blocks_of(int words)
+/* A thread's registers: so many words that stay there, and others. (Left to itself the compiler asks for
+ * fewer than do without spills.) */
+constexpr int registers(int words)
 {
-    constexpr int REGISTERS = 65536, OTHERS = 57;
-    return REGISTERS / THREADS / ((words + OTHERS + 7) / 8 * 8);
+    constexpr int OTHERS = 84;
+    return (words + OTHERS + 7) / 8 * 8;
 }
 
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-constexpr int BLOCKS =
-    blocks_of((HEIGHT - 1 + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
-              FILTERS * PLANES * (HEIGHT * GROUPS + (GROUPS == 1 && HEIGHT <= 5 ? HEIGHT / 2 : 0)));
+constexpr int REGISTERS = registers(
+    (HEIGHT - 1 + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
+    FILTERS * PLANES * (HEIGHT * GROUPS + (GROUPS == 1 && HEIGHT * PLANES <= 5 ? HEIGHT / 2 : 0)));
 template <int HEIGHT, int GROUPS, int PLANES>
-constexpr int BLOCKS_OF_ROWS = blocks_of(ROWS *GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
+constexpr int REGISTERS_OF_ROWS = registers(ROWS *GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
 
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-__global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTERS>)
+__global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
     tensor(const __grid_constant__ Tensor s)
 {
     constexpr int SLOTS = HEIGHT * GROUPS;
     __shared__ Ring<GROUPS> rings[WARPS];
     Ring<GROUPS> &ring = rings[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, ring, &w))
+    Copies<GROUPS> copies;
+    if (!begin<GROUPS>(s, ring, &w, &copies))
         return;
-    fill_first<HEIGHT, GROUPS>(s, w, ring);
+    fill_first<HEIGHT, GROUPS>(s, w, copies, ring);
     uint32_t words[FILTERS][PLANES][SLOTS];
 #pragma unroll
     for (int i = 0; i < FILTERS * PLANES; i++)
@@ -417,7 +458,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
 #pragma unroll
         for (int i = 0; i < (HEIGHT - 1) * GROUPS * 2; i++)
             x[i / 2][i % 2] = x[i / 2 + ROWS * GROUPS][i % 2];
-        next_rows<HEIGHT, GROUPS>(s, w, first, ring, x + (HEIGHT - 1) * GROUPS);
+        next_rows<HEIGHT, GROUPS>(s, w, copies, first, ring, x + (HEIGHT - 1) * GROUPS);
         if (first < 0)
             continue;
         float v[FILTERS][ROWS * SUMS];
@@ -427,10 +468,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<HEIGHT, GROUPS, PLANES, FILTER
             int sums[PLANES][SUMS];
 #pragma unroll
             for (int p = 0; p < PLANES; p++)
-                if (r % 2 == 0 || HEIGHT > 5)
-                    multiply<SLOTS, false>(x + r * GROUPS, words[f][p], sums[p]);
+                if (r % 2 == 0 || HEIGHT * PLANES > 5)
+                    multiply<false>(x + r * GROUPS, words[f][p], sums[p]);
                 else
-                    multiply<SLOTS, true>(x + r * GROUPS, words[f][p], sums[p]);
+                    multiply<true>(x + r * GROUPS, words[f][p], sums[p]);
 #pragma unroll
             for (int j = 0; j < SUMS; j++)
                 v[f][r * SUMS + j] = fmaf(join(sums, j), scale[f][j % 2], offset[f][j % 2]);
@@ -458,15 +499,16 @@ __device__ void add_row(const Tensor &s, const float (&h)[SUMS], float (&sums)[H
 
 /* Products of a column of HEIGHT taps and a row. */
 template <int HEIGHT, int GROUPS, int PLANES>
-__global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES>)
+__global__ void __maxnreg__((REGISTERS_OF_ROWS<HEIGHT, GROUPS, PLANES>))
     tensor_rows(const __grid_constant__ Tensor s)
 {
     __shared__ Ring<GROUPS> rings[WARPS];
     Ring<GROUPS> &ring = rings[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, ring, &w))
+    Copies<GROUPS> copies;
+    if (!begin<GROUPS>(s, ring, &w, &copies))
         return;
-    fill_first<HEIGHT, GROUPS>(s, w, ring);
+    fill_first<HEIGHT, GROUPS>(s, w, copies, ring);
     uint32_t words[PLANES][GROUPS];
 #pragma unroll
     for (int p = 0; p < PLANES; p++)
@@ -475,7 +517,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES
     /* Output rows above the first are summed too, in part, and dropped. */
     for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
         uint32_t x[ROWS * GROUPS][2];
-        next_rows<HEIGHT, GROUPS>(s, w, first, ring, x);
+        next_rows<HEIGHT, GROUPS>(s, w, copies, first, ring, x);
         float v[1][ROWS * SUMS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -483,7 +525,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_OF_ROWS<HEIGHT, GROUPS, PLANES
             float h[SUMS];
 #pragma unroll
             for (int p = 0; p < PLANES; p++)
-                multiply<GROUPS, false>(x + r * GROUPS, words[p], products[p]);
+                multiply<false>(x + r * GROUPS, words[p], products[p]);
 #pragma unroll
             for (int i = 0; i < SUMS; i++)
                 h[i] = join(products, i);
@@ -559,16 +601,20 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.finish = gf_finish<float>(step);
     s.words = state->words;
     fold(step, state->plan, &s);
-    const size_t steps = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(ROWS));
-    const size_t at_once = gf_multiprocessors() * WARPS_AT_ONCE;
-    const double halo = 1.0 + static_cast<double>(step->linear.height) / ROWS;
-    const size_t own = gf_block_steps(steps, s.strips * launch->count, at_once, halo);
-    /* Not too many: the last warps are waited for. */
-    const size_t most = 2 * step->linear.height + 10;
-    s.block_rows = static_cast<int>(own < most ? own : most) * ROWS;
-    s.chunks = static_cast<unsigned>(
-        gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows)));
     return s;
+}
+
+/* So many rows a warp that there are WAVES of them; no fewer than the kernel's height makes worth
+ * while. */
+void cut(const GfLaunch *launch, size_t warps_at_once, Tensor *s)
+{
+    const size_t rows = launch->y1 - launch->y0;
+    const size_t strips = s->strips * launch->count;
+    const size_t chunks = gf_divide_up(WAVES * warps_at_once, strips);
+    const size_t least = 2 * launch->step->linear.height + 2;
+    const size_t own = gf_divide_up(rows, chunks);
+    s->block_rows = static_cast<int>(gf_divide_up(own < least ? least : own, size_t{ROWS})) * ROWS;
+    s->chunks = static_cast<unsigned>(gf_divide_up(rows, static_cast<size_t>(s->block_rows)));
 }
 
 using Kernel = decltype(&tensor<3, 1, 1, 1>);
@@ -631,7 +677,13 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
     const Kernel kernel = state ? find_kernel(state->plan) : nullptr;
     if (!kernel)
         return cudaErrorNotSupported;
+    int blocks_at_once = 0;
+    cudaError_t error =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_at_once, kernel, THREADS, 0);
+    if (error != cudaSuccess)
+        return error;
     Tensor s = describe(launch, state);
+    cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once), &s);
     const unsigned blocks = gf_divide_up(s.strips * s.chunks, static_cast<unsigned>(WARPS));
     for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
         const size_t left = launch->count - done;

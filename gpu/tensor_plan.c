@@ -149,24 +149,11 @@ static size_t planes_of(const GfLinear *linear, bool rows_only)
     return most;
 }
 
-/* About what 128 samples cost: instructions, or tensor cores' time where that is more. */
-static double cost_of(const GfStep *step, bool rows_only)
-{
-    const GfLinear *linear = &step->linear;
-    double planes = (double)planes_of(linear, rows_only);
-    double rows = rows_only ? 1.0 : (double)linear->height;
-    double products = (double)linear->filters * planes * rows * (double)groups_of(step) / 2.0;
-    double sums = rows_only ? 4.0 * (double)linear->height : 0.0;
-    double instructions = products + 6.0 * planes * (double)linear->filters + sums + 25.0;
-    return fmax(instructions, 6.0 * products);
-}
-
+/* Are tensor cores to make the row pass only? Wherever it can be had, it was measured to be faster. */
 static bool use_rows(const GfStep *step)
 {
-    if (!step->separable || step->linear.filters > 1 || step->post_channels != step->channels ||
-        !fits(step, true))
-        return false;
-    return !fits(step, false) || cost_of(step, true) < cost_of(step, false);
+    return step->separable && step->linear.filters == 1 && step->post_channels == step->channels &&
+           fits(step, true);
 }
 
 /* ---- what is supported ---- */
