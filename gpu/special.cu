@@ -46,12 +46,10 @@ constexpr int ASKED_ROWS = 32; /* output rows of a strip, with the tilings */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
-template <int SUMS> constexpr int MOST_SAMPLES = SUMS <= 3 ? 16 : SUMS <= 7 ? 8 : 4;
-template <int SUMS> constexpr int MOST_BYTES = SUMS <= 3 ? 16 : 32;
 template <typename In, int K, int F>
-constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < MOST_BYTES<F * K>
-                            ? MOST_SAMPLES<F * K>
-                            : MOST_BYTES<F * K> / sizeof(In);
+constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1 ? 16
+                        : F *K <= 7                  ? 8
+                                                     : 4;
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
@@ -641,7 +639,7 @@ __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Reader reade
             float x[N + 2 * Row<In, C, K, N>::SIDE], done[F][N];
             reader.end_row(r, rows[i]);
             widen(rows[i], x);
-            if (r + AT_ONCE < total)
+            if (PLAIN || r + AT_ONCE < total) /* a test would hold reading up */
                 reader.read_row(r + AT_ONCE, rows[i]);
             add_row<C, K, F, N>(s, x, sums, done);
             if (r < K - 1)
