@@ -39,10 +39,11 @@ namespace
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
 /* Rows that are being read. */
 template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 3 ? 2 : 3;
-template <int K> constexpr int ENOUGH_BLOCKS = K <= 3 ? 6 : 4; /* on a multiprocessor */
-constexpr bool STREAM = false; /* is what is stored marked as not to be read soon? */
-constexpr bool HALVES = true;  /* do bytes become f32 by way of f16? */
-constexpr int ASKED_ROWS = 32; /* output rows of a strip, with the tilings */
+constexpr int MOST_ROWS = 16;   /* output rows of a strip, times K */
+constexpr double LATENCY = 3.0; /* of a row, in what another warp takes for one */
+constexpr bool STREAM = false;  /* is what is stored marked as not to be read soon? */
+constexpr bool HALVES = true;   /* do bytes become f32 by way of f16? */
+constexpr int ASKED_ROWS = 32;  /* output rows of a strip, with the tilings */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
@@ -832,15 +833,35 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
     return g;
 }
 
-/* How many rows a strip has: all multiprocessors shall be busy, and halos be short. */
+/* How many rows a strip has. A warp goes through its rows, its halo and its start; each takes its
+ * turn among the others that run on a quarter of a multiprocessor, and LATENCY more turns. Strips that
+ * are too long would be waited for at the end. */
+unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
+{
+    const double quarters = static_cast<double>(gf_multiprocessors()) * 4.0;
+    const double resident = static_cast<double>(blocks) * WARPS / 4.0;
+    const size_t most = static_cast<size_t>(MOST_ROWS) * static_cast<size_t>(side);
+    size_t best = 1;
+    double least = 0.0;
+    for (size_t own = 1; own <= rows && own <= most; own++) {
+        const double warps = static_cast<double>(columns * gf_divide_up(rows, own)) / quarters;
+        const double waves = warps / resident;
+        const double turns = std::fmin(warps, resident) + LATENCY;
+        const double rounds = waves > 1.0 ? std::fmin(std::ceil(waves), waves + 0.5) : 1.0;
+        const double cost = rounds * turns * (static_cast<double>(own) + side + 0.5);
+        if (own > 1 && cost >= least)
+            continue;
+        least = cost;
+        best = own;
+    }
+    return static_cast<unsigned>(best);
+}
+
 void cut(const GfLaunch *launch, size_t blocks, int side, Geometry *g)
 {
     const size_t rows = g->y1 - g->y0;
-    const size_t at_once = gf_multiprocessors() * blocks * WARPS;
-    g->strip_rows =
-        static_cast<unsigned>(launch->tiling > 0 ? ASKED_ROWS
-                                                 : gf_block_steps(rows, g->strips * launch->count,
-                                                                  at_once, side - 1 + 1.5));
+    g->strip_rows = launch->tiling > 0 ? ASKED_ROWS
+                                       : choose_rows(rows, g->strips * launch->count, blocks, side);
     g->walks = g->strips * gf_divide_up(rows, static_cast<size_t>(g->strip_rows));
 }
 
@@ -870,9 +891,8 @@ template <typename In, int C, int K, int F, int N>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const Box box = find_box(launch->step);
-    constexpr int MOST = BLOCKS<In, C, K, F, N>(), ENOUGH = ENOUGH_BLOCKS<K>;
     Special<C, K, F> s = {describe(launch, box, N, UNIT<In>), {}};
-    cut(launch, MOST < ENOUGH ? MOST : ENOUGH, K, &s.g);
+    cut(launch, BLOCKS<In, C, K, F, N>(), K, &s.g);
     place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks, WARPS));
     for (size_t left = launch->count; left > 0;) {
