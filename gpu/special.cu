@@ -325,7 +325,8 @@ template <typename In, int C, int K, int N> struct alignas(16) Odd {
 template <typename In, int C, int K, int N> struct OddReader {
     using R = Row<In, C, K, N>;
     static_assert(2 * R::SIDE + N <= 32);
-    static constexpr int AT_ONCE = 8; /* samples of a lane, where all are odd */
+    /* Samples of a lane where all are odd: half of them, or all. */
+    static constexpr int AT_ONCE = N > 8 ? N / 2 + 1 : N + 1;
     const Geometry &g;
     const Strip &strip;
     Odd<In, C, K, N> &odd;
