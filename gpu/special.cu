@@ -18,8 +18,9 @@
  * moves on by one place with every row; the first multiply-add of a row does that for free, so the
  * loop needs no unrolling modulo K.
  *
- * Strips whose rows and columns all lie on the picture, one after the other in memory, are walked
- * without a test; the others read their samples by the border's rule.
+ * Strips whose rows and columns all lie on the picture, one after the other in memory, are read
+ * without a test. The others find rows by the border's rule, 32 at a time, and the few samples that
+ * lie in no vector of the picture one by one, each by another lane.
  *
  * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
  * parameter, so the multiply-adds take them from constant memory and no thread loads one. Kernels
@@ -38,19 +39,18 @@ namespace
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
 /* Rows that are being read. */
 template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 3 ? 2 : 3;
-template <int K> constexpr int ENOUGH_BLOCKS = K <= 3 ? 6 : 4; /* on a multiprocessor */
-constexpr bool STREAM = false; /* is what is stored marked as not to be read soon? */
-constexpr bool HALVES = true;  /* do bytes become f32 by way of f16? */
-constexpr int ASKED_ROWS = 32; /* output rows of a strip, with the tilings */
+constexpr int MOST_ROWS = 16;   /* output rows of a strip, times K */
+constexpr double LATENCY = 3.0; /* of a row, in what another warp takes for one */
+constexpr bool STREAM = false;  /* is what is stored marked as not to be read soon? */
+constexpr bool HALVES = true;   /* do bytes become f32 by way of f16? */
+constexpr int ASKED_ROWS = 32;  /* output rows of a strip, with the tilings */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
-template <int SUMS> constexpr int MOST_SAMPLES = SUMS <= 3 ? 16 : SUMS <= 7 ? 8 : 4;
-template <int SUMS> constexpr int MOST_BYTES = SUMS <= 3 ? 16 : 32;
 template <typename In, int K, int F>
-constexpr int SAMPLES = MOST_SAMPLES<F * K> * sizeof(In) < MOST_BYTES<F * K>
-                            ? MOST_SAMPLES<F * K>
-                            : MOST_BYTES<F * K> / sizeof(In);
+constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1 ? 16
+                        : F *K <= 7                  ? 8
+                                                     : 4;
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
@@ -210,9 +210,9 @@ template <typename In, int C, int K, int N> struct Row {
                                                        : 1;
     static constexpr int LENT = LENT_WORDS * A_WORD<In, N>; /* samples */
     static constexpr int REACH = LENDERS * LENT;            /* of a strip, on both sides */
-    static constexpr int COLUMNS = 32 * N + 2 * REACH;
 
     uint32_t own[WORDS<In, N>], lent[LENT_WORDS];
+    In odd; /* sample that this lane reads for others */
 };
 
 /* Where a warp works. Row 0 is that of the first output's first tap. */
@@ -243,14 +243,58 @@ template <typename Row> __device__ bool lends()
 }
 
 /* N samples, which are aligned. */
-template <typename In, int N> __device__ void read(const unsigned char *from, uint32_t *word)
+template <typename In, int N> __device__ void read(const void *from, uint32_t *word)
+{
+    constexpr int BYTES = N * sizeof(In), PIECE = BYTES < 16 ? BYTES : 16;
+    const auto *pieces = static_cast<const typename Access<PIECE>::Type *>(from);
+#pragma unroll
+    for (int p = 0; p < BYTES / PIECE; p++)
+        split(__ldg(pieces + p), word + p * 4);
+}
+
+/* The same, of shared memory. */
+template <typename In, int N> __device__ void read_shared(const In *from, uint32_t *word)
 {
     constexpr int BYTES = N * sizeof(In), PIECE = BYTES < 16 ? BYTES : 16;
     const auto *pieces = reinterpret_cast<const typename Access<PIECE>::Type *>(from);
 #pragma unroll
     for (int p = 0; p < BYTES / PIECE; p++)
-        split(__ldg(pieces + p), word + p * 4);
+        split(pieces[p], word + p * 4);
 }
+
+/* Reads rows of strips where nothing is odd. Rows that only zero taps meet are some other row. */
+template <typename In, int C, int K, int N> struct PlainReader {
+    using R = Row<In, C, K, N>;
+    const unsigned char *own;
+    size_t stride;
+    int away, begin;
+    unsigned last;
+    bool lend;
+
+    __device__ PlainReader(const Geometry &g, const Strip &strip)
+        : own(strip.row + static_cast<size_t>(strip.base + my_lane() * N) * sizeof(In)),
+          stride(g.in.stride),
+          away((lent_sample<R, N>() - my_lane() * N) * static_cast<int>(sizeof(In))),
+          begin(strip.begin), last(static_cast<unsigned>(strip.end - strip.begin - 1)),
+          lend(lends<R>())
+    {
+    }
+
+    /* Begins to read row r: each in its turn. */
+    __device__ void read_row(int r, R &row)
+    {
+        read<In, N>(own, row.own);
+        if (lend)
+            read<In, R::LENT>(own + away, row.lent);
+        if (static_cast<unsigned>(r - begin) < last)
+            own += stride;
+    }
+
+    /* Makes it complete. */
+    __device__ void end_row(int, R &) const
+    {
+    }
+};
 
 /* Input row r by the border's rule; NULL where the constant stands, or where only zero taps would
  * meet it. */
@@ -258,48 +302,141 @@ __device__ const unsigned char *find_row(const Geometry &g, const Strip &strip, 
 {
     if (r < strip.begin || r >= strip.end)
         return nullptr;
-    if (strip.row)
-        return strip.row + static_cast<size_t>(r - strip.begin) * g.in.stride;
     long long y = static_cast<long long>(strip.top) + g.origin_y + r;
     y = gf_border_index(y, g.in_height, g.border);
     return y < 0 ? nullptr
                  : gf_row<unsigned char>(g.in, static_cast<size_t>(y)) + blockIdx.y * g.in.batch;
 }
 
-/* N samples of a row that may be NULL, from sample i of the strip on. `columns` are the samples'
- * places by the border's rule, -1 standing for the constant. */
-template <typename In, int N>
-__device__ void gather(const Geometry &g, const Strip &strip, const unsigned char *row, int i,
-                       const int *columns, uint32_t *word)
-{
-    const In *samples = reinterpret_cast<const In *>(row), border = static_cast<In>(g.border_value);
-    const int first = strip.base + i;
-    if (!row)
-        pack<In, N>(word, [&](int) { return border; });
-    else if (first < 0 || first > g.in_samples - N)
-        pack<In, N>(word, [&](int j) {
-            const int column = columns[i + j];
-            return column < 0 ? border : samples[column];
-        });
-    else if (g.vector_in)
-        read<In, N>(row + static_cast<size_t>(first) * sizeof(In), word);
-    else
-        pack<In, N>(word, [&](int j) { return samples[first + j]; });
-}
+/* A strip's samples that are read one by one: where they go, SIDE and more of them on both sides,
+ * and where in a row the k-th of them is by the border's rule, -1 standing for the constant. */
+template <typename In, int C, int K, int N> struct alignas(16) Odd {
+    using R = Row<In, C, K, N>;
+    static constexpr int ORIGIN = (R::REACH * sizeof(In) + 15) / 16 * 16 / sizeof(In);
+    static constexpr int MOST = 32 * N + 2 * R::SIDE;
 
-/* Fills in the places in a row of the strip's samples, REACH more on both sides. */
-template <int C, int REACH, int COUNT>
-__device__ void map_columns(const Geometry &g, const Strip &strip, int *columns)
-{
+    In samples[ORIGIN + 32 * N + R::REACH];
+    int columns[MOST];
+};
+
+/* Reads rows of any strip. Lanes read the vectors that lie in the picture; the odd samples, which lie
+ * in none, are read one by one, each by a lane, and handed over through shared memory. As a rule
+ * there are no more than lanes; else, as in rows that are not aligned, all are odd. */
+template <typename In, int C, int K, int N> struct OddReader {
+    using R = Row<In, C, K, N>;
+    static_assert(2 * R::SIDE + N <= 32);
+    /* Samples of a lane where all are odd: half of them, or all. */
+    static constexpr int AT_ONCE = N > 8 ? N / 2 + 1 : N + 1;
+    const Geometry &g;
+    const Strip &strip;
+    Odd<In, C, K, N> &odd;
+    int count, left, gap; /* odd samples, and those in front of a gap of some that are not */
+    bool few, own_here, lent_here;
+    int column;                 /* of this lane's, if there are few */
+    const unsigned char *found; /* row of this lane, of 32 */
+
+    __device__ OddReader(const Geometry &geometry, const Strip &there, Odd<In, C, K, N> &shared)
+        : g(geometry), strip(there), odd(shared), found(nullptr)
+    {
+        const int base = strip.base, lane = my_lane();
+        const int end = min(32 * N, g.out_samples - strip.first) + R::SIDE;
+        const bool left_here = base >= R::REACH;
+        const bool right_here = base <= g.in_samples - 32 * N - R::REACH;
+        const int from = left_here ? -R::SIDE : max(0, -base);
+        const int vectors = min(32 * N, g.in_samples - g.in_samples % N - base);
+        const int to = right_here ? end : min(end, max(from, vectors));
+        left = from + R::SIDE;
+        count = left + end - to;
+        gap = to - from;
+        few = g.vector_in && from <= to && count <= 32;
+        if (!few) {
+            left = count = end + R::SIDE;
+            gap = 0;
+        }
+        const int own = base + lane * N;
+        own_here = few && own >= 0 && own <= g.in_samples - N;
+        lent_here = few && lends<R>() && (lane < 16 ? right_here : left_here);
 #pragma unroll 1
-    for (int i = my_lane(); i < COUNT; i += 32) {
-        const int sample = strip.base - REACH + i;
-        const int pixel = (sample - (sample < 0 ? C - 1 : 0)) / C; /* rounded down */
-        const long long x = gf_border_index(pixel, g.in_width, g.border);
-        columns[i] = x < 0 ? -1 : static_cast<int>(x) * C + (sample - pixel * C);
+        for (int k = lane; k < count; k += 32) {
+            const int sample = base + place(k);
+            const int pixel = (sample - (sample < 0 ? C - 1 : 0)) / C; /* rounded down */
+            const long long x = gf_border_index(pixel, g.in_width, g.border);
+            odd.columns[k] = x < 0 ? -1 : static_cast<int>(x) * C + (sample - pixel * C);
+        }
+        column = lane < count ? odd.columns[lane] : -1;
     }
-    __syncwarp();
-}
+
+    /* Where in the strip the k-th is. */
+    __device__ int place(int k) const
+    {
+        return k - R::SIDE + (k < left ? 0 : gap);
+    }
+
+    __device__ const unsigned char *next_row(int r)
+    {
+        if (r % 32 == 0)
+            found = find_row(g, strip, r + my_lane());
+        return reinterpret_cast<const unsigned char *>(
+            __shfl_sync(~0u, reinterpret_cast<unsigned long long>(found), r % 32));
+    }
+
+    __device__ In sample(const unsigned char *row, int x) const
+    {
+        In v = static_cast<In>(g.border_value);
+        if (row && x >= 0)
+            v = __ldg(reinterpret_cast<const In *>(row) + x);
+        return v;
+    }
+
+    __device__ void read_row(int r, R &row)
+    {
+        if (!few)
+            return;
+        const unsigned char *from = next_row(r);
+        const int first = strip.base + my_lane() * N;
+        const In border = static_cast<In>(g.border_value);
+        pack<In, N>(row.own, [&](int) { return border; });
+        pack<In, R::LENT>(row.lent, [&](int) { return border; });
+        if (from && own_here)
+            read<In, N>(from + static_cast<size_t>(first) * sizeof(In), row.own);
+        if (from && lent_here)
+            read<In, R::LENT>(from + static_cast<size_t>(strip.base + lent_sample<R, N>()) *
+                                         sizeof(In),
+                              row.lent);
+        row.odd = sample(from, column);
+    }
+
+    __device__ void end_row(int r, R &row)
+    {
+        const int lane = my_lane();
+        In *samples = odd.samples + Odd<In, C, K, N>::ORIGIN;
+        if (count == 0)
+            return;
+        if (few) {
+            if (lane < count)
+                samples[place(lane)] = row.odd;
+        } else {
+            const unsigned char *from = next_row(r);
+#pragma unroll 1
+            for (int k = lane; k < count; k += 32 * AT_ONCE) {
+                In v[AT_ONCE];
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; i++)
+                    v[i] = sample(from, k + 32 * i < count ? odd.columns[k + 32 * i] : -1);
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; i++)
+                    if (k + 32 * i < count)
+                        samples[k + 32 * i - R::SIDE] = v[i];
+            }
+        }
+        __syncwarp();
+        if (!own_here)
+            read_shared<In, N>(samples + lane * N, row.own);
+        if (lends<R>() && !lent_here)
+            read_shared<In, R::LENT>(samples + lent_sample<R, N>(), row.lent);
+        __syncwarp();
+    }
+};
 
 /* ---- exchanging ---- */
 
@@ -454,26 +591,34 @@ __device__ void store_all(const Geometry &g, unsigned char *to, const float (&v)
         store_vector<float>(to, v);
 }
 
+template <typename Out, int N>
+__device__ void store_each(unsigned char *to, int count, const float (&v)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i < count)
+            reinterpret_cast<Out *>(to)[i] = gf_convert<Out>(v[i]);
+}
+
 /* Stores the first `count` of N samples. */
 template <int N>
 __device__ void store_some(const Geometry &g, unsigned char *to, int count, const float (&v)[N])
 {
-    if (g.vector_out && count >= N) {
+    if (g.vector_out && count >= N)
         store_all(g, to, v);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        if (i < count)
-            gf_store(to, static_cast<size_t>(i), v[i], g.finish.out);
+    else if (g.finish.out == GF_U8)
+        store_each<uint8_t>(to, count, v);
+    else if (g.finish.out == GF_U16)
+        store_each<uint16_t>(to, count, v);
+    else
+        store_each<float>(to, count, v);
 }
 
 /* ---- the kernel ---- */
 
-/* Walks down a strip; `read(r, row)` begins to read input row r, each in its turn. PLAIN: there are
- * no posts, and all samples can be stored as vectors. */
-template <typename In, int C, int K, int F, int N, bool PLAIN, typename Read>
-__device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
+/* Walks down a strip. PLAIN: there are no posts, and all samples can be stored as vectors. */
+template <typename In, int C, int K, int F, int N, bool PLAIN, typename Reader>
+__device__ void walk(const Special<C, K, F> &s, const Strip &strip, Reader reader)
 {
     constexpr int AT_ONCE = PLAIN ? AHEAD<In, K> : 1;
     const Geometry &g = s.g;
@@ -486,7 +631,7 @@ __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++)
         if (i < total)
-            read(i, rows[i]);
+            reader.read_row(i, rows[i]);
     for (int first = 0; first < total; first += AT_ONCE)
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
@@ -494,9 +639,10 @@ __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
             if (r >= total)
                 return;
             float x[N + 2 * Row<In, C, K, N>::SIDE], done[F][N];
+            reader.end_row(r, rows[i]);
             widen(rows[i], x);
-            if (r + AT_ONCE < total)
-                read(r + AT_ONCE, rows[i]);
+            if (PLAIN || r + AT_ONCE < total) /* a test would hold reading up */
+                reader.read_row(r + AT_ONCE, rows[i]);
             add_row<C, K, F, N>(s, x, sums, done);
             if (r < K - 1)
                 continue;
@@ -510,40 +656,6 @@ __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Read read)
                 store_some(g, to, g.out_samples - sample, done[0]);
             to += g.out.stride;
         }
-}
-
-/* A strip whose samples all are where its first row says, and which is stored as it comes. Rows that
- * only zero taps meet are some other row. */
-template <typename In, int C, int K, int F, int N>
-__device__ void walk_plainly(const Special<C, K, F> &s, const Strip &strip)
-{
-    using R = Row<In, C, K, N>;
-    const bool lend = lends<R>();
-    const long long away = (lent_sample<R, N>() - my_lane() * N) * static_cast<int>(sizeof(In));
-    const unsigned last = static_cast<unsigned>(strip.end - strip.begin - 1);
-    const unsigned char *own =
-        strip.row + static_cast<size_t>(strip.base + my_lane() * N) * sizeof(In);
-    walk<In, C, K, F, N, true>(s, strip, [&](int r, R &row) {
-        read<In, N>(own, row.own);
-        if (lend)
-            read<In, R::LENT>(own + away, row.lent);
-        if (static_cast<unsigned>(r - strip.begin) < last)
-            own += s.g.in.stride;
-    });
-}
-
-template <typename In, int C, int K, int F, int N>
-__device__ void walk_slowly(const Special<C, K, F> &s, const Strip &strip, int *columns)
-{
-    using R = Row<In, C, K, N>;
-    map_columns<C, R::REACH, R::COLUMNS>(s.g, strip, columns);
-    columns += R::REACH;
-    walk<In, C, K, F, N, false>(s, strip, [&](int r, R &row) {
-        const unsigned char *from = find_row(s.g, strip, r);
-        gather<In, N>(s.g, strip, from, my_lane() * N, columns, row.own);
-        if (lends<R>())
-            gather<In, R::LENT>(s.g, strip, from, lent_sample<R, N>(), columns, row.lent);
-    });
 }
 
 /* The i-th strip. */
@@ -572,9 +684,9 @@ template <typename In, int C, int K, int F, int N> constexpr int REGISTERS()
 {
     using R = Row<In, C, K, N>;
     return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) +
-           (C == 1  ? 22
-            : K > 5 ? 54
-                    : 30);
+           (C > 1 && K > 5       ? 54
+            : C > 1 || F * K > 7 ? 30
+                                 : 22);
 }
 
 template <typename In, int C, int K, int F, int N> constexpr int BLOCKS()
@@ -588,7 +700,7 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
     special(const __grid_constant__ Special<C, K, F> s)
 {
     using R = Row<In, C, K, N>;
-    __shared__ int columns[WARPS][R::COLUMNS];
+    __shared__ Odd<In, C, K, N> odd[WARPS];
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
     const size_t i = static_cast<size_t>(blockIdx.x) * WARPS + warp;
     if (i >= s.g.walks)
@@ -596,9 +708,9 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
     const Strip strip = find_strip(s.g, static_cast<unsigned>(i), K, 32 * N);
     if (s.g.plain && strip.row && strip.base >= R::REACH &&
         strip.base <= s.g.in_samples - 32 * N - R::REACH && strip.first <= s.g.out_samples - 32 * N)
-        walk_plainly<In, C, K, F, N>(s, strip);
+        walk<In, C, K, F, N, true>(s, strip, PlainReader<In, C, K, N>(s.g, strip));
     else
-        walk_slowly<In, C, K, F, N>(s, strip, columns[warp]);
+        walk<In, C, K, F, N, false>(s, strip, OddReader<In, C, K, N>(s.g, strip, odd[warp]));
 }
 
 /* ---- the launcher ---- */
@@ -722,15 +834,35 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
     return g;
 }
 
-/* How many rows a strip has: all multiprocessors shall be busy, and halos be short. */
+/* How many rows a strip has. A warp goes through its rows, its halo and its start; each takes its
+ * turn among the others that run on a quarter of a multiprocessor, and LATENCY more turns. Strips that
+ * are too long would be waited for at the end. */
+unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
+{
+    const double quarters = static_cast<double>(gf_multiprocessors()) * 4.0;
+    const double resident = static_cast<double>(blocks) * WARPS / 4.0;
+    const size_t most = static_cast<size_t>(MOST_ROWS) * static_cast<size_t>(side);
+    size_t best = 1;
+    double least = 0.0;
+    for (size_t own = 1; own <= rows && own <= most; own++) {
+        const double warps = static_cast<double>(columns * gf_divide_up(rows, own)) / quarters;
+        const double waves = warps / resident;
+        const double turns = std::fmin(warps, resident) + LATENCY;
+        const double rounds = waves > 1.0 ? std::fmin(std::ceil(waves), waves + 0.5) : 1.0;
+        const double cost = rounds * turns * (static_cast<double>(own) + side + 0.5);
+        if (own > 1 && cost >= least)
+            continue;
+        least = cost;
+        best = own;
+    }
+    return static_cast<unsigned>(best);
+}
+
 void cut(const GfLaunch *launch, size_t blocks, int side, Geometry *g)
 {
     const size_t rows = g->y1 - g->y0;
-    const size_t at_once = gf_multiprocessors() * blocks * WARPS;
-    g->strip_rows =
-        static_cast<unsigned>(launch->tiling > 0 ? ASKED_ROWS
-                                                 : gf_block_steps(rows, g->strips * launch->count,
-                                                                  at_once, side - 1 + 1.5));
+    g->strip_rows = launch->tiling > 0 ? ASKED_ROWS
+                                       : choose_rows(rows, g->strips * launch->count, blocks, side);
     g->walks = g->strips * gf_divide_up(rows, static_cast<size_t>(g->strip_rows));
 }
 
@@ -760,9 +892,8 @@ template <typename In, int C, int K, int F, int N>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const Box box = find_box(launch->step);
-    constexpr int MOST = BLOCKS<In, C, K, F, N>(), ENOUGH = ENOUGH_BLOCKS<K>;
     Special<C, K, F> s = {describe(launch, box, N, UNIT<In>), {}};
-    cut(launch, MOST < ENOUGH ? MOST : ENOUGH, K, &s.g);
+    cut(launch, BLOCKS<In, C, K, F, N>(), K, &s.g);
     place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks, WARPS));
     for (size_t left = launch->count; left > 0;) {
