@@ -89,6 +89,18 @@ __device__ inline unsigned gf_round(double v, unsigned largest)
     return v == v ? min(__double2uint_rn(v), largest) : 0;
 }
 
+/* The same of a sample to a byte: one instruction, which no intrinsic says. */
+__device__ inline uint32_t gf_round_byte(float v)
+{
+#ifdef __CUDA_ARCH__
+    uint32_t byte;
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(byte) : "f"(v));
+    return byte;
+#else
+    return gf_round(v, 255);
+#endif
+}
+
 /* The same of four samples to the bytes of a word, the first the lowest: two conversions of two,
  * which no intrinsic says. */
 __device__ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
@@ -593,6 +605,35 @@ __device__ inline void gf_keep_alpha(const GfProblem<Sum> &p, size_t n, int o, l
         static_cast<long long>(y) * p.stride_y + p.origin_y + p.anchor_y * p.dilation_y;
     const In *row = gf_input_row<In>(p, n, at_y);
     gf_put(p, n, o, x, y, gf_input(p, row, at_x, o) * p.finish.gain);
+}
+
+/* ---- products of matrices of bytes ---- */
+
+/* d += a * b of a warp, 16 x 8 sums of 32 products: unsigned bytes times signed bytes, exact. With
+ * g = lane / 4 and t = lane % 4: a[0] and a[1] are bytes 4t to 4t + 3 of rows g and g + 8 of the first
+ * matrix, a[2] and a[3] those 16 further on; b[0] and b[1] the same bytes of column g of the
+ * second; d[0] and d[1] are columns 2t and 2t + 1 of row g, d[2] and d[3] of row g + 8. Needs sm_80. */
+__device__ inline void gf_multiply_32(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+/* The same of 16 products a sum: without the bytes that are 16 further on. */
+__device__ inline void gf_multiply_16(int (&d)[4], const uint32_t (&a)[2], uint32_t b)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b));
+#endif
 }
 
 /* ---- a thread several output samples ---- */

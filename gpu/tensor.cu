@@ -1,5 +1,5 @@
 /* Method `tensor`: banks on pictures of 8 bits as products of matrices of bytes, which tensor cores
- * make; exact, since the weights are integers in one plane of signed bytes or in three (gpu/tensor.h).
+ * make; exact, since the weights are integers in one plane of signed bytes or in three (gpu/launch.h).
  * The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017): each is read once and its rows roll through
  * registers. (The matrices are beyond the sources.)
@@ -22,8 +22,6 @@
 #include <cuda_pipeline.h>
 
 #include "gpu/device.cuh"
-#include "gpu/ptx.cuh"
-#include "gpu/tensor.h"
 
 namespace
 {
@@ -365,7 +363,7 @@ template <typename Out> struct alignas(2 * sizeof(Out)) Pair {
 template <typename Out> __device__ Out convert(float v)
 {
     if constexpr (sizeof(Out) == 1)
-        return static_cast<Out>(gf_round_u8(v));
+        return static_cast<Out>(gf_round_byte(v));
     else
         return gf_convert<Out>(v);
 }
