@@ -360,17 +360,19 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
 static const char *const for_banks[] = {"tensor", "special", "separable", "shared", "direct"};
 static const char *const for_layers[] = {"special", "general", "implicit", "shared", "direct"};
 
-/* Is the method worth while for a step that it supports? Up to 3 x 3 taps `special` is faster than
- * `tensor`; from 7 x 7 on two passes are faster than `special`. */
+/* Is the method worth while for a step that it supports? As measured: up to 3 x 3 taps `special` is
+ * faster than `tensor`, on more than two channels up to 5 x 5 that are no product; of floats two
+ * passes are faster than `special` from 7 x 7 on. */
 static bool pays(const GfAlgorithm *row, const GfStep *step, bool wide)
 {
     const size_t side = gf_special_side(&step->linear);
+    const bool product = separable_supports(step, wide) == GF_OK;
     if (gf_step_is_layer(step))
         return true;
     if (strcmp(row->name, "tensor") == 0)
-        return side > 3;
+        return side > (step->channels > 2 && !product ? 5 : 3);
     if (strcmp(row->name, "special") == 0)
-        return side < SPECIAL_SIDE || separable_supports(step, wide) != GF_OK;
+        return side < SPECIAL_SIDE || !product || !gf_sample_is_float(step->in);
     return true;
 }
 

@@ -39,18 +39,18 @@ namespace
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
 /* Rows that are being read. */
 template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 3 ? 2 : 3;
-constexpr int MOST_ROWS = 16;   /* output rows of a strip, times K */
-constexpr double LATENCY = 3.0; /* of a row, in what another warp takes for one */
-constexpr bool STREAM = false;  /* is what is stored marked as not to be read soon? */
-constexpr bool HALVES = true;   /* do bytes become f32 by way of f16? */
-constexpr int ASKED_ROWS = 32;  /* output rows of a strip, with the tilings */
+constexpr int MOST_ROWS = 16;     /* output rows of a strip, times K (of 1 x 1: 3) */
+constexpr double LATENCY = 3.0;   /* of a row, in what another warp takes for one */
+constexpr int ASKED_ROWS = 32;    /* output rows of a strip, with the tilings */
+constexpr size_t LARGE = 1 << 21; /* pixels of a large picture */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
 template <typename In, int K, int F>
-constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1 ? 16
-                        : F *K <= 7                  ? 8
-                                                     : 4;
+constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1   ? 16
+                        : F *K == 1 && sizeof(In) == 4 ? 4
+                        : F *K <= 7                    ? 8
+                                                       : 4;
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
@@ -137,7 +137,7 @@ template <typename In, int N, typename Sample> __device__ void pack(uint32_t *wo
 
 /* An f16 whose bits are those of a byte is that byte times 2^-24: bytes are unpacked two at a time,
  * and their taps are 2^24 times as large. */
-template <typename In> constexpr float UNIT = HALVES && sizeof(In) == 1 ? 1.0f / (1 << 24) : 1.0f;
+template <typename In> constexpr float UNIT = sizeof(In) == 1 ? 1.0f / (1 << 24) : 1.0f;
 
 /* Sample i of a word, in units of UNIT. An integer below 2^16 in the low bits of 2^23 is a float: a
  * byte permutation and a subtraction, where a conversion would take four times as long. */
@@ -554,14 +554,6 @@ __device__ void finish_samples(const Geometry &g, float (&done)[F][N])
             done[0][i] = !tap_set<C>(i) || g.post_channels == C ? fabsf(done[0][i]) : done[0][i];
 }
 
-template <typename T> __device__ void store(T *to, T v)
-{
-    if constexpr (STREAM)
-        __stcs(to, v);
-    else
-        *to = v;
-}
-
 /* Stores N samples in 16-byte pieces, or less. */
 template <typename Out, int N> __device__ void store_vector(unsigned char *to, const float (&v)[N])
 {
@@ -575,8 +567,8 @@ template <typename Out, int N> __device__ void store_vector(unsigned char *to, c
                 word[i / 4] = gf_round_bytes(v[p + i], v[p + i + 1], v[p + i + 2], v[p + i + 3]);
         else
             pack<Out, PIECE>(word, [&](int i) { return gf_convert<Out>(v[p + i]); });
-        store(reinterpret_cast<Vector<Out, PIECE> *>(to + p * sizeof(Out)),
-              join<Vector<Out, PIECE>>(word));
+        *reinterpret_cast<Vector<Out, PIECE> *>(to + p * sizeof(Out)) =
+            join<Vector<Out, PIECE>>(word);
     }
 }
 
@@ -841,7 +833,7 @@ unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
 {
     const double quarters = static_cast<double>(gf_multiprocessors()) * 4.0;
     const double resident = static_cast<double>(blocks) * WARPS / 4.0;
-    const size_t most = static_cast<size_t>(MOST_ROWS) * static_cast<size_t>(side);
+    const size_t most = static_cast<size_t>(MOST_ROWS) * static_cast<size_t>(side > 1 ? side : 3);
     size_t best = 1;
     double least = 0.0;
     for (size_t own = 1; own <= rows && own <= most; own++) {
@@ -967,13 +959,14 @@ template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStre
 }
 
 /* Is it a bank of one kernel by another name, whose kernel is its box? The border must be a sample:
- * zero is one of every type. */
+ * zero is one of every type. Small pictures have too few strips for large kernels to be worth while. */
 bool is_bank(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     const GfLinear *linear = &step->linear;
     return step->channels == 1 && linear->filters == 1 && linear->depth == 1 &&
            linear->width == linear->height && linear->width % 2 != 0 &&
+           (linear->width <= 3 || step->out_width * step->out_height >= LARGE) &&
            step->combine.op == GF_COMBINE_NONE &&
            (step->border != GF_BORDER_CONSTANT || step->border_value == 0.0 ||
             step->in == GF_F32) &&
