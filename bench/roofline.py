@@ -89,7 +89,7 @@ def legend(names, styles):
     return f'''
 unset title; unset border; unset tics; unset grid; unset xlabel; unset ylabel; unset logscale
 set xrange [0:1]; set yrange [0:1]
-set key at graph 0.5, 0.75 center top Left reverse samplen 2 width 2 spacing 1.4 maxrows 7 font ',12'
+set key at graph 0.5, 0.75 center top Left reverse samplen 2 width -1 spacing 1.3 maxrows 8 font ',11'
 plot {', '.join(plots)}
 '''
 
