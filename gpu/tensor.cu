@@ -6,15 +6,15 @@
  *
  * A warp owns a strip of 128 samples and walks down its rows. The strip is 16 blocks of 8 samples,
  * the rows of the first matrix; a lane holds, of two blocks, one word of each 16 bytes of an input
- * row. These words are the matrix as they come from memory: nothing is converted, exchanged or
- * shifted. An output row is the sum over the kernel's rows of what they make with the second
- * matrix, whose words stay in registers. ROWS output rows are made at a time, while as many input
- * rows are on their way. Sums begin with 1.5 * 2^23 in a float's bits, so that they are floats
- * without a conversion.
+ * row. These words are the matrix as they come from memory: nothing is converted or shifted. An
+ * output row is the sum over the kernel's rows of what they make with the second matrix, whose
+ * words stay in registers. ROWS output rows are made at a time, while AHEAD times as many input
+ * rows are on their way to the warp's ring in shared memory. Sums begin with 1.5 * 2^23 in a
+ * float's bits, so that they are floats without a conversion.
  *
- * A kernel that is a product of a column and a row may leave the row to the tensor cores and the
- * column to multiply-adds in f32, where that is less: its sums roll, a row is added to all of
- * those that are under way.
+ * A kernel that is a product of a column and a row leaves only the row to the tensor cores and the
+ * column to multiply-adds in f32: its sums roll, a row is added to all of those that are under
+ * way.
  *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
  * rows), one write; 32 bytes' products for each filter, plane, row of taps and 16 bytes that a

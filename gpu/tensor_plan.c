@@ -14,8 +14,12 @@ enum {
     MOST_ROWS_OF_TWO = 7
 };
 
-/* Of what the rule of filters/backend.h allows the sums' last bits, in steps of the output. */
-static const double allowed_u8 = 5e-4, allowed_u16 = 2e-2;
+/* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
+static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
+
+/* What three planes' sums are rounded by at most, in units: they are joined in f32, near 2^32, and of
+ * rows more such numbers are added up. */
+static const double joined = 1024.0, joined_rows = 4096.0;
 
 /* ---- weights as integers ---- */
 
@@ -158,17 +162,16 @@ static bool use_rows(const GfStep *step)
 
 /* ---- what is supported ---- */
 
-/* What a sum may be off by, in steps of the output, for every unit of it. */
-static double reach(const GfStep *step, size_t f, bool rows_only)
+/* How far off a sample may be, in steps of the output, where three planes stand for the weights. */
+static double reach(const GfStep *step, size_t f, bool rows_only, const Weights *weights)
 {
     const GfLinear *linear = &step->linear;
-    double columns = 1.0;
-    if (rows_only) {
-        columns = 0.0;
-        for (size_t i = 0; i < linear->height; i++)
-            columns += fabs(linear->columns[f * linear->height + i]);
-    }
-    return fabs(linear->scale * step->gain) * columns * UCHAR_MAX;
+    double columns = rows_only ? 0.0 : 1.0;
+    for (size_t i = 0; rows_only && i < linear->height; i++)
+        columns += fabs(linear->columns[f * linear->height + i]);
+    double sum = rounding(weights->numbers, count_of(weights), weights->unit) * UCHAR_MAX +
+                 (rows_only ? joined_rows : joined) * weights->unit;
+    return fabs(linear->scale * step->gain) * columns * sum;
 }
 
 static GfStatus check_weights(const GfStep *step, bool rows_only)
@@ -182,9 +185,8 @@ static GfStatus check_weights(const GfStep *step, bool rows_only)
     for (size_t f = 0; f < linear->filters; f++) {
         Weights weights;
         weights_of(linear, f, rows_only, &weights);
-        double error = rounding(weights.numbers, count_of(&weights), weights.unit);
         if (planes > 1 &&
-            error * reach(step, f, rows_only) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
+            reach(step, f, rows_only, &weights) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
             return gf_fail(GF_EUNSUPPORTED, "tensor: taps that 23 bits hold well enough");
         if (!sums_fit(weights.numbers, count_of(&weights), weights.unit, planes))
             return gf_fail(GF_EUNSUPPORTED, "tensor: sums of bytes times digits below 2^22");
