@@ -278,11 +278,28 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
     return GF_OK;
 }
 
+/* ---- where methods are worth while, as measured (bench/results) ---- */
+
+/* Of floats two passes are faster from 7 x 7 on. */
+static bool special_pays(const GfStep *step, bool wide)
+{
+    return gf_step_is_layer(step) || !gf_sample_is_float(step->in) ||
+           gf_special_side(&step->linear) < SPECIAL_SIDE || separable_supports(step, wide) != GF_OK;
+}
+
+/* Up to 3 x 3 taps `special` is faster, on more than two channels up to 5 x 5 that are no product. */
+static bool tensor_pays(const GfStep *step, bool wide)
+{
+    bool product = separable_supports(step, wide) == GF_OK;
+    return gf_special_side(&step->linear) > (step->channels > 2 && !product ? 5 : 3);
+}
+
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
      .summary = "rows roll through registers; kernels up to 7 x 7",
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
+     .pays = special_pays,
      .launch = LAUNCHER(gf_launch_special),
      .tilings = special_tilings},
     {.name = "separable",
@@ -294,6 +311,7 @@ const GfAlgorithm gf_algorithms[] = {
      .summary = "products of matrices of bytes, exact, on tensor cores; pictures of 8 bits",
      .source = "beyond the sources",
      .supports = gf_tensor_supports,
+     .pays = tensor_pays,
      .capability = 80,
      .launch = LAUNCHER(gf_launch_tensor),
      .open = LAUNCHER(gf_tensor_open),
@@ -355,33 +373,16 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
     return NULL;
 }
 
-/* What `auto` tries, one after the other, by what was measured (bench/results); `direct` takes every
- * step. */
+/* What `auto` tries, one after the other; `direct` takes every step. */
 static const char *const for_banks[] = {"tensor", "special", "separable", "shared", "direct"};
 static const char *const for_layers[] = {"special", "general", "implicit", "shared", "direct"};
-
-/* Is the method worth while for a step that it supports? As measured: up to 3 x 3 taps `special` is
- * faster than `tensor`, on more than two channels up to 5 x 5 that are no product; of floats two
- * passes are faster than `special` from 7 x 7 on. */
-static bool pays(const GfAlgorithm *row, const GfStep *step, bool wide)
-{
-    const size_t side = gf_special_side(&step->linear);
-    const bool product = separable_supports(step, wide) == GF_OK;
-    if (gf_step_is_layer(step))
-        return true;
-    if (strcmp(row->name, "tensor") == 0)
-        return side > (step->channels > 2 && !product ? 5 : 3);
-    if (strcmp(row->name, "special") == 0)
-        return side < SPECIAL_SIDE || !product || !gf_sample_is_float(step->in);
-    return true;
-}
 
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide, int capability)
 {
     const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
     const GfAlgorithm *row = gf_algorithm_find(*name);
     while (row->capability > capability || row->supports(step, wide) != GF_OK ||
-           !pays(row, step, wide))
+           (row->pays && !row->pays(step, wide)))
         row = gf_algorithm_find(*++name);
     return row;
 }

@@ -9,6 +9,8 @@ typedef struct GfAlgorithm {
     const char *name, *summary, *source;
     /* GF_OK when the method can run a GF_STEP_FILTER step, or GF_EUNSUPPORTED with what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
+    /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL: always. */
+    bool (*pays)(const GfStep *step, bool wide);
     int capability; /* the least compute capability, 10 * major + minor; 0: every card's will do */
     /* NULL in a build without CUDA. */
     GfLauncher launch;

@@ -415,14 +415,20 @@ __device__ inline void gf_store_samples(Out *to, size_t pixel, int count, bool w
             to[i * pixel] = samples.sample[i];
 }
 
+/* Do rows, and the pictures of a minibatch, all begin at multiples of so many bytes? */
+inline bool gf_aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
+{
+    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0 &&
+           batch % bytes == 0;
+}
+
 /* Do rows of samples keep accesses of N samples aligned? A plane of one sample is that of an only
  * channel, or too narrow for such an access. */
 inline bool gf_rows_aligned(const GfOutRows &rows, GfSample sample, size_t n)
 {
     size_t bytes = n * gf_sample_size(sample);
     bytes = bytes < 16 ? bytes : 16;
-    return rows.pixel == 1 && reinterpret_cast<uintptr_t>(rows.samples) % bytes == 0 &&
-           rows.stride % bytes == 0 && rows.batch % bytes == 0 &&
+    return rows.pixel == 1 && gf_aligned(rows.samples, rows.stride, rows.batch, bytes) &&
            (rows.plane == 1 || rows.plane % n == 0);
 }
 

@@ -707,12 +707,6 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
 
 /* ---- the launcher ---- */
 
-bool aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
-{
-    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0 &&
-           batch % bytes == 0;
-}
-
 /* Where a step's kernel lies in the smallest box that special can compute. Layers fill theirs. */
 struct Box {
     int side, left, above;
@@ -816,8 +810,8 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
     size_t piece = n * gf_sample_size(step->out);
     const size_t access = n * gf_sample_size(step->in);
     g.vector_in = g.shift % n == 0 &&
-                  aligned(g.in.samples, g.in.stride, g.in.batch, access < 16 ? access : 16);
-    g.vector_out = aligned(g.out.samples, g.out.stride, g.out.batch, piece < 16 ? piece : 16);
+                  gf_aligned(g.in.samples, g.in.stride, g.in.batch, access < 16 ? access : 16);
+    g.vector_out = gf_aligned(g.out.samples, g.out.stride, g.out.batch, piece < 16 ? piece : 16);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
     g.finish = gf_finish<float>(step);

@@ -542,12 +542,6 @@ __global__ void __maxnreg__((REGISTERS_OF_ROWS<HEIGHT, GROUPS, PLANES>))
 
 /* ---- the launcher ---- */
 
-bool aligned(const void *rows, size_t stride, size_t batch, size_t bytes)
-{
-    return reinterpret_cast<uintptr_t>(rows) % bytes == 0 && stride % bytes == 0 &&
-           batch % bytes == 0;
-}
-
 /* Where nothing but the gain follows on the sums, it is part of their scale and offset; so are the
  * unit of the integers, and what three planes' sums have too much. */
 void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
@@ -591,8 +585,9 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.strips = static_cast<unsigned>(gf_divide_up(s.out_samples, STRIP));
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
-    s.vectors_in = aligned(s.in.samples, s.in.stride, s.in.batch, 16);
-    s.pairs_out = aligned(s.out.samples, s.out.stride, s.out.batch, 2 * gf_sample_size(step->out));
+    s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
+    s.pairs_out =
+        gf_aligned(s.out.samples, s.out.stride, s.out.batch, 2 * gf_sample_size(step->out));
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
         s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;

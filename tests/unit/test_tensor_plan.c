@@ -200,7 +200,7 @@ static void test_refusals(void **unused)
 /* `auto` takes it where it pays and where there are such tensor cores. */
 static void test_choice(void **unused)
 {
-    double weights[25] = {0.1, 0.23, 0.3571};
+    double weights[25] = {0.1, 0.23, 0.3571}, seven[49] = {0.1, 0.23, 0.3571};
     (void)unused;
     GfStep step = bank(1, 5, 5, weights);
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
@@ -211,6 +211,18 @@ static void test_choice(void **unused)
     step = bank(1, 5, 5, weights);
     step.in = GF_U16;
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    step = bank(3, 5, 5, weights);
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    step.separable = true;
+    step.linear.rows = step.linear.columns = weights;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
+    /* Of floats a product of 7 x 7 goes to two passes, other kernels do not. */
+    step = bank(1, 7, 7, seven);
+    step.in = step.out = GF_F32;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    step.separable = true;
+    step.linear.rows = step.linear.columns = seven;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "separable");
 }
 
 int main(void)
