@@ -162,6 +162,34 @@ static GfStatus separable_supports(const GfStep *step, bool wide)
     return GF_OK;
 }
 
+enum { TENSOR_CHANNELS = 4 };
+
+static GfStatus tensor_supports(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
+    if (gf_step_is_layer(step))
+        return gf_fail(GF_EUNSUPPORTED, "tensor: banks, no layers");
+    if (wide || step->in != GF_U8 || step->out == GF_F64)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 bits, sums in f32");
+    GF_TRY(need_dense(step, "tensor"));
+    if (step->channels > TENSOR_CHANNELS || (step->channels > 1 && planar))
+        return gf_fail(GF_EUNSUPPORTED, "tensor: 1 to %d channels, interleaved", TENSOR_CHANNELS);
+    if (step->channels == 3 && step->post_channels != 3)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: opacity is the last of 2 or 4 channels, not of 3");
+    if (!border_is_sample(step))
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: the border's value %g is no sample of this picture",
+                       step->border_value);
+    if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: rows of %zu pixels are too long", step->in_width);
+    if (linear->filters > GF_TENSOR_FILTERS || step->bias)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: banks of 1 or 2 kernels, without bias");
+    if (linear->filters > 1 && step->keep_alpha)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: no opacity that is copied beside two kernels");
+    return gf_tensor_supports_kernels(step);
+}
+
 static GfStatus general_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
@@ -310,7 +338,7 @@ const GfAlgorithm gf_algorithms[] = {
     {.name = "tensor",
      .summary = "products of matrices of bytes, exact, on tensor cores; pictures of 8 bits",
      .source = "beyond the sources",
-     .supports = gf_tensor_supports,
+     .supports = tensor_supports,
      .pays = tensor_pays,
      .capability = 80,
      .launch = LAUNCHER(gf_launch_tensor),

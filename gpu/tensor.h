@@ -4,8 +4,8 @@
 
 #include "gpu/launch.h"
 
-/* GF_OK, or GF_EUNSUPPORTED with what the method cannot do. */
-GfStatus gf_tensor_supports(const GfStep *step, bool wide);
+/* GF_OK when integers can stand for the kernels of a bank on bytes, or GF_EUNSUPPORTED with why not. */
+GfStatus gf_tensor_supports_kernels(const GfStep *step);
 
 /* Of a step that is supported. */
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor);

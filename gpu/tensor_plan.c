@@ -4,15 +4,7 @@
 
 #include "gpu/tensor.h"
 
-enum {
-    DIGIT = 127,
-    BASE = 256,
-    BLOCK = 8,
-    WORD = 4,
-    GROUP = 16,
-    MOST_CHANNELS = 4,
-    MOST_ROWS_OF_TWO = 7
-};
+enum { DIGIT = 127, BASE = 256, BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
@@ -194,45 +186,14 @@ static GfStatus check_weights(const GfStep *step, bool rows_only)
     return GF_OK;
 }
 
-static GfStatus check_samples(const GfStep *step)
+GfStatus gf_tensor_supports_kernels(const GfStep *step)
 {
-    bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
-    double value = step->border_value;
-    if (step->in != GF_U8 || step->out == GF_F64)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 bits");
-    if (step->channels > MOST_CHANNELS || (step->channels > 1 && planar))
-        return gf_fail(GF_EUNSUPPORTED, "tensor: 1 to 4 channels, interleaved");
-    if (step->channels == 3 && step->post_channels != 3)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: opacity is the last of 2 or 4 channels, not of 3");
-    if (step->border == GF_BORDER_CONSTANT &&
-        !(value >= 0.0 && value <= UCHAR_MAX && value == nearbyint(value)))
-        return gf_fail(GF_EUNSUPPORTED,
-                       "tensor: the border's value %g is no sample of this picture", value);
-    if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: rows of %zu pixels are too long", step->in_width);
-    return GF_OK;
-}
-
-GfStatus gf_tensor_supports(const GfStep *step, bool wide)
-{
-    const GfLinear *linear = &step->linear;
-    if (gf_step_is_layer(step))
-        return gf_fail(GF_EUNSUPPORTED, "tensor: banks, no layers");
-    if (wide)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
-    GF_TRY(check_samples(step));
-    if (!gf_step_is_dense(step))
-        return gf_fail(GF_EUNSUPPORTED, "tensor: stride and dilation 1");
-    if (linear->filters > GF_TENSOR_FILTERS || step->bias)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: banks of 1 or 2 kernels, without bias");
-    if (linear->filters > 1 && step->keep_alpha)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: no opacity that is copied beside two kernels");
     const bool rows_only = use_rows(step);
     if (!fits(step, rows_only))
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and "
                        "less wide the more channels there are; not %zu x %zu",
-                       linear->width, linear->height);
+                       step->linear.width, step->linear.height);
     return check_weights(step, rows_only);
 }
 
