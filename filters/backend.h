@@ -74,7 +74,7 @@ struct GfBackend {
     /* Waits for the oldest submit() not yet collected. */
     GfStatus (*collect)(GfSession *session);
 
-    /* The method used for a step, e.g. "special"; for reports. */
+    /* The method used for a step, e.g. "special"; "fused": the step before does it too. For reports. */
     const char *(*method)(const GfSession *session, size_t output, size_t step);
 
     GfTimes (*times)(const GfSession *session);

@@ -131,6 +131,22 @@ static GfStatus special_supports(const GfStep *step, bool wide)
     return gf_step_is_layer(step) ? special_layer_supports(step) : special_bank_supports(step);
 }
 
+/* Layers write, instead of their maps, the maxima or means of windows of 2 x 2 samples side by side,
+ * all of them on the map, and nothing done to them but the store. */
+static bool special_pools(const GfStep *step, const GfStep *pool)
+{
+    if (!gf_step_is_layer(step) || step->out != GF_F32 || pool->kind != GF_STEP_POOL)
+        return false;
+    const bool windows = pool->pool.width == 2 && pool->pool.height == 2 && pool->stride_x == 2 &&
+                         pool->stride_y == 2 && pool->dilation_x == 1 && pool->dilation_y == 1;
+    const bool inside = pool->origin_x == 0 && pool->origin_y == 0 &&
+                        2 * pool->out_width <= pool->in_width &&
+                        2 * pool->out_height <= pool->in_height;
+    const bool plain = !pool->bias && pool->posts == 0 && pool->gain == 1.0 && pool->mid == 0.0;
+    return windows && inside && plain && pool->out != GF_F64 &&
+           (pool->pool.op == GF_POOL_MAX || pool->pool.op == GF_POOL_AVERAGE);
+}
+
 #define BLOCK_NAME(columns, rows) #columns "x" #rows,
 static const char *const special_tilings[] = {GF_SPECIAL_ACCESSES,
                                               GF_SPECIAL_BLOCKS(BLOCK_NAME) NULL};
@@ -328,6 +344,7 @@ const GfAlgorithm gf_algorithms[] = {
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
      .pays = special_pays,
+     .pools = special_pools,
      .launch = LAUNCHER(gf_launch_special),
      .tilings = special_tilings},
     {.name = "separable",

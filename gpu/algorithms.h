@@ -11,6 +11,9 @@ typedef struct GfAlgorithm {
     GfStatus (*supports)(const GfStep *step, bool wide);
     /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL: always. */
     bool (*pays)(const GfStep *step, bool wide);
+    /* Can it do the pool that follows a step which it supports in the same launch (GfLaunch.pool)?
+     * NULL: never. */
+    bool (*pools)(const GfStep *step, const GfStep *pool);
     int capability; /* the least compute capability, 10 * major + minor; 0: every card's will do */
     /* NULL in a build without CUDA. */
     GfLauncher launch;

@@ -132,6 +132,19 @@ __device__ inline float gf_root(float v)
 #endif
 }
 
+/* The larger number; NaN is more than any, and stays. */
+template <typename T> __device__ inline T gf_more(T most, T v)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same_v<T, float>) {
+        float more;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(more) : "f"(most), "f"(v));
+        return more;
+    }
+#endif
+    return v > most || v != v ? v : most;
+}
+
 /* Stores sample s of a row. */
 template <typename T> __device__ inline void gf_store(void *row, size_t s, T v, GfSample sample)
 {

@@ -31,13 +31,15 @@ typedef struct GfOutRows {
     size_t pixel, plane;  /* samples */
 } GfOutRows;
 
-/* Output rows [y0, y1) of a step, of each of `count` pictures. Pointers are to device memory unless
+/* Output rows [y0, y1) of a step, of each of `count` pictures; or, with `pool`, of the pool that
+ * follows the step, whose own samples are then stored nowhere. Pointers are to device memory unless
  * told otherwise, nothing is owned; all that is host memory is read before the launcher returns.
  * Numbers of the filter are f64 when the sums are (wide), else f32. */
 typedef struct GfLaunch {
     const GfStep *step; /* host */
+    const GfStep *pool; /* host; the step after it, which the method pools; NULL: none */
     bool wide;          /* sums in f64 */
-    GfRows in;          /* holds every row that gf_step_rows() names for [y0, y1) */
+    GfRows in;          /* holds every row that those need, by gf_step_rows() */
     GfRows skipped;     /* of an addition: rows [y0, y1) of what step->skip reads */
     GfOutRows out;
     size_t y0, y1; /* y0 < y1 */

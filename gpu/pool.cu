@@ -5,7 +5,8 @@
  *
  * Costs: each sample of a window is read once, for one operation: bound by memory. Means and
  * squares are summed in f64, where neither large nor many samples overflow, vanish or round away;
- * the card has time for it while it waits for memory. */
+ * the card has time for it while it waits for memory. Small windows behind a layer of one channel
+ * need no launch at all: special_layer.cu pools its own samples. */
 #include "gpu/device.cuh"
 
 namespace
@@ -73,12 +74,6 @@ template <typename Sum> struct Digest {
     double sum; /* of samples, or of their squares */
 };
 
-/* NaN is more than any number, and stays. */
-template <typename Sum> __device__ inline Sum more(Sum most, Sum v)
-{
-    return v > most || v != v ? v : most;
-}
-
 /* Takes in the taps of the window that are thread `i`'s of `count`. */
 template <typename In, typename Sum>
 __device__ inline Digest<Sum> digest(const Pool<Sum> &pool, const Window &w, size_t n, int c, int i,
@@ -94,7 +89,7 @@ __device__ inline Digest<Sum> digest(const Pool<Sum> &pool, const Window &w, siz
         for (int kx = w.across.first + i; kx < w.across.last; kx += count) {
             Sum v = gf_number<Sum>(first[kx * p.dilation_x * p.in.pixel]);
             if (pool.op == GF_POOL_MAX)
-                d.most = more(d.most, v);
+                d.most = gf_more(d.most, v);
             else if (pool.op == GF_POOL_AVERAGE)
                 d.sum += static_cast<double>(v);
             else
@@ -152,7 +147,7 @@ __global__ void __launch_bounds__(BLOCK)
     for (int half = BLOCK / 2; half > 0; half /= 2) {
         __syncthreads();
         if (i < half) {
-            most[i] = more(most[i], most[i + half]);
+            most[i] = gf_more(most[i], most[i + half]);
             sum[i] += sum[i + half];
         }
     }

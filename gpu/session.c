@@ -40,6 +40,7 @@ typedef struct Method {
     const GfAlgorithm *algorithm; /* NULL for steps that are no filters */
     const char *name;
     GfLauncher launch;
+    bool pools;                        /* it does the pool that follows too */
     void *weights_host, *factors_host; /* for the launchers */
     void *weights, *factors, *bias;    /* on the device */
     void *state;                       /* the algorithm's own */
@@ -330,16 +331,18 @@ static GfRows view(const Buffer *buffer, const Layout *layout, size_t first, siz
                     .plane = layout->plane};
 }
 
-/* Runs step i on the output rows that are needed, into `to`. */
+/* Runs step i, and with it the pool that it does, on the output rows that are needed, into `to`. */
 static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const Chain *chain,
                          size_t i, Buffer *to)
 {
     const GfStep *step = &pipeline->steps[i];
     const Method *method = &chain->methods[i];
-    GfRowRange rows = chain->need[i + 1];
-    Layout layout = lay_output(step);
+    const size_t last = i + method->pools;
+    GfRowRange rows = chain->need[last + 1];
+    Layout layout = lay_output(&pipeline->steps[last]);
     GF_TRY(reserve(session, to, rows.end - rows.begin, layout.pitch));
     GfLaunch launch = {.step = step,
+                       .pool = method->pools ? step + 1 : NULL,
                        .wide = pipeline->wide,
                        .in = chain->read[i],
                        .out = {.samples = to->memory,
@@ -357,8 +360,8 @@ static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const C
                        .state = method->state};
     if (step->kind == GF_STEP_ADD)
         launch.skipped = chain->read[step->skip];
-    if (i + 1 < pipeline->count)
-        chain->read[i + 1] = view(to, &layout, rows.begin, rows.end - rows.begin);
+    if (last + 1 < pipeline->count)
+        chain->read[last + 1] = view(to, &layout, rows.begin, rows.end - rows.begin);
     return gf_cuda_check(method->launch(&launch, session->run), method->name);
 }
 
@@ -367,7 +370,7 @@ static GfStatus run_pipeline(GfSession *session, Slot *slot, size_t output, cons
 {
     const GfPipeline *pipeline = &session->plan->pipelines[output];
     const Chain *chain = &session->chains[output];
-    size_t last = pipeline->count - 1, ring_rows = session->plan->ring_rows;
+    size_t ring_rows = session->plan->ring_rows;
     if (out->rows == 0)
         return GF_OK;
     gf_pipeline_needs(pipeline, out->y0, out->y0 + out->rows, chain->need);
@@ -375,9 +378,13 @@ static GfStatus run_pipeline(GfSession *session, Slot *slot, size_t output, cons
     Layout layout = lay_picture(&session->plan->in);
     chain->read[0] =
         view(&session->rows, &layout, chain->need[0].begin / ring_rows * ring_rows, ring_rows);
-    for (size_t i = 0; i < last; i++)
-        GF_TRY(run_step(session, pipeline, chain, i, &session->between[chain->buffers[i]]));
-    return run_step(session, pipeline, chain, last, &slot->outputs[output]);
+    for (size_t i = 0, next; i < pipeline->count; i = next) {
+        next = i + 1 + chain->methods[i].pools;
+        GF_TRY(run_step(session, pipeline, chain, i,
+                        next == pipeline->count ? &slot->outputs[output]
+                                                : &session->between[chain->buffers[i]]));
+    }
+    return GF_OK;
 }
 
 static GfStatus run_kernels(GfSession *session, Slot *slot, const GfBand *outs)
@@ -555,8 +562,23 @@ static bool is_read_after(const GfPipeline *pipeline, size_t made, size_t i)
     return false;
 }
 
-/* Gives each step the first buffer that holds nothing which it or a later step reads. */
-static void choose_buffers(const GfPipeline *pipeline, size_t *buffers)
+/* Lets methods that can do it do the pool after them, where nothing else reads what they make. */
+static void fuse_pools(const GfPipeline *pipeline, Method *methods)
+{
+    for (size_t i = 0; i + 1 < pipeline->count; i++) {
+        const GfStep *step = &pipeline->steps[i];
+        const GfAlgorithm *algorithm = methods[i].algorithm;
+        if (!algorithm || !algorithm->pools || !algorithm->pools(step, step + 1) ||
+            is_read_after(pipeline, i, i + 1))
+            continue;
+        methods[i].pools = true;
+        methods[i + 1].name = "fused";
+    }
+}
+
+/* Gives each step the first buffer that holds nothing which it or a later step reads. A pool that the
+ * step before does has that one's, into which it is made while that one's input is still read. */
+static void choose_buffers(const GfPipeline *pipeline, const Method *methods, size_t *buffers)
 {
     for (size_t i = 0; i + 1 < pipeline->count; i++) {
         buffers[i] = 0;
@@ -565,6 +587,8 @@ static void choose_buffers(const GfPipeline *pipeline, size_t *buffers)
             buffers[i] += taken;
             j = taken ? 0 : j + 1;
         }
+        if (i > 0 && methods[i - 1].pools)
+            buffers[i] = buffers[i - 1];
     }
 }
 
@@ -575,9 +599,10 @@ static GfStatus make_chain(GfSession *session, const GfPipeline *pipeline, Chain
     GF_TRY(gf_allocate_zero(count, sizeof *chain->buffers, &chain->buffers));
     GF_TRY(gf_allocate_zero(count, sizeof *chain->read, &chain->read));
     GF_TRY(gf_allocate_zero(count + 1, sizeof *chain->need, &chain->need));
-    choose_buffers(pipeline, chain->buffers);
     for (size_t i = 0; i < count; i++)
         GF_TRY(make_method(session, &pipeline->steps[i], pipeline->wide, &chain->methods[i]));
+    fuse_pools(pipeline, chain->methods);
+    choose_buffers(pipeline, chain->methods, chain->buffers);
     return GF_OK;
 }
 

@@ -964,7 +964,7 @@ bool is_bank(const GfLaunch *launch)
            step->combine.op == GF_COMBINE_NONE &&
            (step->border != GF_BORDER_CONSTANT || step->border_value == 0.0 ||
             step->in == GF_F32) &&
-           launch->in.pixel == 1 && launch->out.pixel == 1 && launch->tiling == 0;
+           launch->in.pixel == 1 && launch->out.pixel == 1 && launch->tiling == 0 && !launch->pool;
 }
 
 } // namespace

@@ -20,7 +20,11 @@
  * as many, and the input is read again.
  *
  * Costs for an output sample: K * K multiply-adds and one write; for an input sample one read a
- * launch, but for the halo: K - 1 columns a strip, K - 1 rows a block. */
+ * launch, but for the halo: K - 1 columns a strip, K - 1 rows a block.
+ *
+ * Where 2 x 2 pooling follows, a thread has four whole windows of each map in its registers: it
+ * writes their maxima or means, a quarter as many samples, and the map itself is never written,
+ * nor read again. */
 #include <cuda_pipeline.h>
 
 #include "gpu/device.cuh"
@@ -30,6 +34,7 @@ namespace
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS;
 constexpr int N = 4, ROWS = 4;          /* outputs of a thread for one filter */
+constexpr int POOL = 2;                 /* side of the windows that are pooled, and their stride */
 constexpr int STRIP_TILES = 32;         /* threads side by side, at most */
 constexpr int STRIP = STRIP_TILES * N;  /* columns of a strip, at most */
 constexpr int RING_FLOATS = 9 << 10;    /* so that the blocks of a multiprocessor have room */
@@ -47,7 +52,7 @@ template <int K> constexpr int VECTORS = (N + K - 1 + 3) / 4;
 struct Geometry {
     GfRows in;
     GfOutRows out;
-    size_t y0, y1;
+    size_t y0, y1; /* before pooling, as out_width is */
     long long in_width, in_height, origin_y;
     int origin_x, out_width;
     int width, height;      /* taps */
@@ -60,9 +65,10 @@ struct Geometry {
     unsigned strips;
     int filters, block_filters, slice_filters;
     bool vector_out;
+    bool pooled, average;
     GfBorder border;
     float border_value;
-    GfFinish<float> finish; /* without posts its scale holds the gain too */
+    GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
 };
 
 /* The numbers of a filter: its taps, row by row, with what their sum begins, and what is added
@@ -288,25 +294,59 @@ __device__ void respond(const Geometry &g, const float (&numbers)[NUMBERS<K>],
         gf_post_each(g.finish, v, [](int) { return true; });
 }
 
+/* The maxima or means of the windows of a tile, as pool.cu makes them. */
+__device__ void pool(const Geometry &g, const float (&v)[ROWS * N],
+                     float (&pooled)[ROWS * N / (POOL * POOL)])
+{
+#pragma unroll
+    for (int i = 0; i < ROWS * N / (POOL * POOL); i++) {
+        const int at = i / (N / POOL) * POOL * N + i % (N / POOL) * POOL;
+        const float a = v[at], b = v[at + 1], c = v[at + N], d = v[at + N + 1];
+        if (g.average)
+            pooled[i] = static_cast<float>((static_cast<double>(a) + b + c + d) / 4.0);
+        else
+            pooled[i] = gf_more(gf_more(gf_more(a, b), c), d);
+    }
+}
+
 /* ---- storing ---- */
 
-/* Stores a tile's samples of map f. */
-template <typename Out>
+/* Stores a tile's samples of map f, of which SIDE x SIDE were made one. */
+template <typename Out, int SIDE>
 __device__ void store_tile(const Geometry &g, const Block &block, const Tile &tile, int f,
-                           const float (&v)[ROWS * N])
+                           const float (&v)[ROWS * N / (SIDE * SIDE)])
 {
-    const size_t x = static_cast<size_t>(block.left + tile.column);
-    unsigned char *row =
-        static_cast<unsigned char *>(g.out.samples) + (block.top - g.y0 + tile.row) * g.out.stride +
-        block.picture * g.out.batch + (x * g.out.pixel + f * g.out.plane) * sizeof(Out);
-    const int columns = min(N, g.out_width - static_cast<int>(x));
-    const int rows = min(ROWS, block.rows - tile.row);
+    constexpr int ACROSS = N / SIDE;
+    const int left = block.left + tile.column;
+    unsigned char *row = static_cast<unsigned char *>(g.out.samples) +
+                         (block.top - g.y0 + tile.row) / SIDE * g.out.stride +
+                         block.picture * g.out.batch +
+                         (left / SIDE * g.out.pixel + f * g.out.plane) * sizeof(Out);
+    const int columns = min(N, g.out_width - left) / SIDE;
+    const int rows = min(ROWS, block.rows - tile.row) / SIDE;
 #pragma unroll
-    for (int r = 0; r < ROWS; r++, row += g.out.stride) {
+    for (int r = 0; r < ROWS / SIDE; r++, row += g.out.stride) {
         if (r >= rows)
             break;
-        gf_store_samples<N>(reinterpret_cast<Out *>(row), g.out.pixel, columns,
-                            g.vector_out && columns == N, v + r * N);
+        gf_store_samples<ACROSS>(reinterpret_cast<Out *>(row), g.out.pixel, columns,
+                                 g.vector_out && columns == ACROSS, v + r * ACROSS);
+    }
+}
+
+template <int SIDE>
+__device__ void store(const Geometry &g, const Block &block, const Tile &tile, int f,
+                      const float (&v)[ROWS * N / (SIDE * SIDE)])
+{
+    switch (g.finish.out) {
+    case GF_U8:
+        store_tile<uint8_t, SIDE>(g, block, tile, f, v);
+        break;
+    case GF_U16:
+        store_tile<uint16_t, SIDE>(g, block, tile, f, v);
+        break;
+    default:
+        store_tile<float, SIDE>(g, block, tile, f, v);
+        break;
     }
 }
 
@@ -318,22 +358,17 @@ __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile
                          int end_filter, const float *ring)
 {
     const Geometry &g = s.g;
-    float x[ROWS + K - 1][4 * VECTORS<K>], v[ROWS * N];
+    float x[ROWS + K - 1][4 * VECTORS<K>], v[ROWS * N], pooled[ROWS * N / (POOL * POOL)];
     load_window<K, FULL>(g, tile, ring, x);
     for (int f = first_filter; f < end_filter; f++) {
         respond<K, FULL>(g, s.numbers[f], x, v);
         if (!tile.exists)
             continue;
-        switch (g.finish.out) {
-        case GF_U8:
-            store_tile<uint8_t>(g, block, tile, f, v);
-            break;
-        case GF_U16:
-            store_tile<uint16_t>(g, block, tile, f, v);
-            break;
-        default:
-            store_tile<float>(g, block, tile, f, v);
-            break;
+        if (g.pooled) {
+            pool(g, v, pooled);
+            store<POOL>(g, block, tile, f, pooled);
+        } else {
+            store<1>(g, block, tile, f, v);
         }
     }
 }
@@ -493,7 +528,7 @@ void cut_to_card(Geometry *g, size_t pictures, size_t at_once, int overhang)
 /* What a choice of blocks is judged by. */
 struct Card {
     size_t pictures, processors, together; /* blocks of a multiprocessor */
-    size_t in, out;                        /* bytes of a sample */
+    double in, out; /* bytes of a sample that is read, and for one that is made */
 };
 
 /* Cycles until the last block is done, were memory no limit: blocks of a multiprocessor share its
@@ -520,8 +555,7 @@ double cost_of(const Geometry &g, const Card &card)
         static_cast<double>(g.y1 - g.y0) * g.out_width * static_cast<double>(card.pictures);
     const double halo = (1.0 + static_cast<double>(g.height - 1) / g.block_rows) *
                         (1.0 + static_cast<double>(g.width - 1) / g.columns);
-    const double bytes = samples * (static_cast<double>(card.out) * g.filters +
-                                    static_cast<double>(card.in) * groups * halo);
+    const double bytes = samples * (card.out * g.filters + card.in * groups * halo);
     const double apart = 0.056 * std::log2(gf_divide_up(g.block_rows, g.step_rows)) +
                          (blocks > card.processors * card.together ? 0.067 : 0.0);
     const double memory = bytes / (16.2 * static_cast<double>(card.processors)) * (1.0 + apart);
@@ -549,25 +583,30 @@ void cut(Geometry *g, const Card &card, int overhang)
 
 /* ---- the launcher ---- */
 
+/* With a pool: rows and columns that lie in its windows. */
 Geometry describe(const GfLaunch *launch)
 {
-    const GfStep *step = launch->step;
+    const GfStep *step = launch->step, *pool = launch->pool;
+    const size_t side = pool ? POOL : 1;
     Geometry g = {};
     g.in = launch->in;
     g.out = launch->out;
-    g.y0 = launch->y0;
-    g.y1 = launch->y1;
+    g.y0 = launch->y0 * side;
+    g.y1 = launch->y1 * side;
     g.in_width = static_cast<long long>(step->in_width);
     g.in_height = static_cast<long long>(step->in_height);
     g.origin_x = static_cast<int>(step->origin_x);
     g.origin_y = step->origin_y;
-    g.out_width = static_cast<int>(step->out_width);
+    g.out_width = static_cast<int>(pool ? pool->out_width * side : step->out_width);
     g.width = static_cast<int>(step->linear.width);
     g.height = static_cast<int>(step->linear.height);
-    g.vector_out = gf_rows_aligned(launch->out, step->out, N);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
     g.finish = gf_finish<float>(step);
+    g.finish.out = pool ? pool->out : step->out;
+    g.vector_out = gf_rows_aligned(launch->out, g.finish.out, N / side);
+    g.pooled = pool != nullptr;
+    g.average = pool && pool->pool.op == GF_POOL_AVERAGE;
     if (step->posts == 0)
         g.finish.scale = static_cast<float>(step->linear.scale * step->gain);
     return g;
@@ -612,11 +651,12 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     const GfStep *step = launch->step;
     const int filters = static_cast<int>(step->linear.filters);
     const int most = gf_divide_up(filters, gf_divide_up(filters, MOST_FILTERS<K>));
-    const Card card = {launch->count, gf_multiprocessors(), BLOCKS<K>, sizeof(In),
-                       gf_sample_size(step->out)};
     const BlockSize size = asked_size(launch);
     cudaError_t error = size.rows > 0 ? cudaSuccess : cudaErrorNotSupported;
     Layer<K> s = {describe(launch), {}};
+    const double out = static_cast<double>(gf_sample_size(s.g.finish.out));
+    const Card card = {launch->count, gf_multiprocessors(), BLOCKS<K>, sizeof(In),
+                       s.g.pooled ? out / (POOL * POOL) : out};
     for (int first = 0; first < filters && error == cudaSuccess; first += most) {
         s.g.filters = filters - first < most ? filters - first : most;
         for (int f = 0; f < s.g.filters; f++)
@@ -626,8 +666,9 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
         else
             cut(&s.g, card, 4 * VECTORS<K> - N);
         error = run_pictures<In, K, FULL>(s, launch->count, stream);
-        s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) +
-                          static_cast<size_t>(most) * s.g.out.plane * gf_sample_size(step->out);
+        s.g.out.samples =
+            static_cast<unsigned char *>(s.g.out.samples) +
+            static_cast<size_t>(most) * s.g.out.plane * gf_sample_size(s.g.finish.out);
     }
     return error;
 }

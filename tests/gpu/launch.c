@@ -7,7 +7,7 @@
 
 struct Stand {
     const GfAlgorithm *row; /* NULL: a pool */
-    const GfStep *step;
+    const GfStep *step, *pool;
     bool wide;
     void *weights_host, *factors_host;
     void *weights, *factors, *bias, *state;
@@ -64,13 +64,13 @@ static void upload_factors(Stand *stand)
     free(factors);
 }
 
-Stand *make_stand(const GfAlgorithm *row, const GfStep *step, bool wide)
+Stand *make_stand(const GfAlgorithm *row, const GfStep *step, const GfStep *pool, bool wide)
 {
     void *host;
     Stand *stand = calloc(1, sizeof *stand);
     if (!stand)
         exit(1);
-    *stand = (Stand){.row = row, .step = step, .wide = wide};
+    *stand = (Stand){.row = row, .step = step, .pool = pool, .wide = wide};
     if (row)
         upload_weights(stand);
     if (step->separable)
@@ -113,6 +113,8 @@ static Array make_ring(const Stand *stand, const Inputs *in, const Way *way, siz
 {
     size_t begin, end;
     GfFormat format = in->format;
+    if (stand->pool)
+        gf_step_rows(stand->pool, y0, y1, &y0, &y1);
     gf_step_rows(stand->step, y0, y1, &begin, &end);
     if (way->cuts > 1) /* a window may meet no row at all */
         format.height = gf_max(end - begin + way->spare, 1);
@@ -131,6 +133,7 @@ static bool launch_rows(const Stand *stand, const Inputs *in, const Way *way, co
     Array ring = make_ring(stand, in, way, y0, y1, &first);
     unsigned char *from = to_device(&ring);
     GfLaunch launch = {.step = stand->step,
+                       .pool = stand->pool,
                        .wide = stand->wide,
                        .in = {.samples = from + ring.first,
                               .stride = ring.stride,
@@ -167,7 +170,8 @@ static bool launch_rows(const Stand *stand, const Inputs *in, const Way *way, co
 
 bool launch_stand(const Stand *stand, const Inputs *in, const Way *way, Array *out)
 {
-    size_t height = stand->step->out_height, cuts = gf_min(way->cuts, height);
+    const GfStep *last = stand->pool ? stand->pool : stand->step;
+    size_t height = last->out_height, cuts = gf_min(way->cuts, height);
     unsigned char *to = to_device(out);
     bool done = true;
     for (size_t i = 0; i < cuts && done; i++)

@@ -7,8 +7,9 @@
 /* A step with all that a launch of it needs but for its rows: a test stand. */
 typedef struct Stand Stand;
 
-/* Uploads the step's numbers as f64 when `wide`, else f32. `row` is NULL for a pool. */
-Stand *make_stand(const GfAlgorithm *row, const GfStep *step, bool wide);
+/* Uploads the step's numbers as f64 when `wide`, else f32. `row` is NULL for a pool, `pool` unless the
+ * method is to do that too. */
+Stand *make_stand(const GfAlgorithm *row, const GfStep *step, const GfStep *pool, bool wide);
 void free_stand(Stand *stand);
 
 /* Pictures of one format. */
@@ -27,6 +28,6 @@ typedef struct Way {
     size_t spare;      /* rows of those rings that no output row needs */
 } Way;
 
-/* Runs the step on all pictures; `out` has their number and the step's output format. False when
+/* Runs the step on all pictures; `out` has their number and the output format. False when
  * the tiling does not go with the step. */
 bool launch_stand(const Stand *stand, const Inputs *in, const Way *way, Array *out);

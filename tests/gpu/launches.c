@@ -1,5 +1,7 @@
 /* Launchers on memory laid out in every way, minibatches, and each method's templates. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/gpu/filters.h"
 #include "tests/gpu/groups.h"
@@ -107,6 +109,92 @@ static void random_minibatch(size_t turn)
     run_trial(&trial, filter);
 }
 
+/* The first layer of a network, its function and the pool of 2 x 2 after it in one launch. Pictures are
+ * large enough for a window. */
+static size_t random_pooled_minibatch(size_t turn)
+{
+    const GfSample *kind = kinds[turn % 5];
+    size_t width = 1 + turn / 5 % 7, height = below(3) ? width : 1 + below(7);
+    size_t across = below(4) ? 2 + below(70) : 2, down = below(4) ? 2 + below(24) : 2;
+    double white = gf_sample_max(kind[0]);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(below(3) ? 9 : 40), 1, 1, width, height);
+    linear->sampling.fit = GF_FIT_PAD;
+    linear->sampling.left = below(width);
+    linear->sampling.bottom = below(height);
+    linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
+    add_bias(linear, white / 4.0);
+    if (below(4))
+        add_function(filter, below(3) ? GF_POINTWISE_RELU : GF_POINTWISE_SIGMOID, 0.0,
+                     -white / 2.0);
+    add_pool(filter, below(2) ? GF_POOL_MAX : GF_POOL_AVERAGE, 2, 2);
+    GfFormat format = format_of(across + width - 1 - linear->sampling.left,
+                                down + height - 1 - linear->sampling.bottom, 1, kind[0]);
+    Trial trial = random_trial(format, kind, filter);
+    trial.c.what = "pooled minibatches";
+    return run_trial(&trial, filter);
+}
+
+/* A picture of noise in which some samples are no numbers. */
+static Block strange_picture(const GfFormat *format)
+{
+    Block block = random_picture(format);
+    for (size_t i = 0; i < 6; i++) {
+        const float strange = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
+        memcpy(block.rows + below(format->height) * block.stride +
+                   below(format->width) * sizeof strange,
+               &strange, sizeof strange);
+    }
+    return block;
+}
+
+/* One launch of a layer, of its pool (row is NULL), or of both. */
+static Block launch_alone(const GfAlgorithm *row, const GfStep *step, const GfStep *pool,
+                          const GfFormat *in, const Block *picture, const GfFormat *out)
+{
+    const Way way = {.lay_in = LAY_INTERLEAVED, .cuts = 1};
+    const Inputs inputs = {*in, 1, picture};
+    Array array = make_array(out, 1, LAY_INTERLEAVED, 0, 0, POISON);
+    Stand *stand = make_stand(row, step, pool, false);
+    report(launch_stand(stand, &inputs, &way, &array), "pooled apart", "refused");
+    Block made = make_picture(out);
+    read_array(&array, 0, &made);
+    free_stand(stand);
+    free(array.memory);
+    return made;
+}
+
+/* One launch gives the bits that two give, also of what is no number. */
+static void pooled_apart(size_t turn)
+{
+    GfFilter *filter = new_filter();
+    const GfFilter *filters[] = {filter};
+    const GfAlgorithm *row = gf_algorithm_find("special");
+    GfFormat format = format_of(12 + below(50), 12 + below(30), 1, GF_F32);
+    GfPlanOptions options = options_of(GF_F32, GF_BORDER_CONSTANT);
+    GfPlan *plan;
+    add_layer(filter, 2 + below(5), 1, 1, 1 + turn % 7, 1 + below(7));
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    add_pool(filter, turn % 2 ? GF_POOL_MAX : GF_POOL_AVERAGE, 2, 2);
+    must(gf_plan_create(filters, 1, &format, &options, &plan), "pooled apart");
+    const GfStep *step = plan->pipelines[0].steps, *pool = step + 1;
+    const GfFormat map = {step->out_width, step->out_height, step->out_channels, false, GF_F32};
+    const GfFormat *out = &plan->pipelines[0].out;
+    Block picture = strange_picture(&format);
+    Block maps = launch_alone(row, step, NULL, &format, &picture, &map);
+    Block apart = launch_alone(NULL, pool, NULL, &map, &maps, out);
+    Block together = launch_alone(row, step, pool, &format, &picture, out);
+    report(row->pools(step, pool), "pooled apart", "not pooled");
+    report(same_bits(out, &apart, &together), "pooled apart", "one launch differs from two");
+    free_blocks(&picture, 1);
+    free_blocks(&maps, 1);
+    free_blocks(&apart, 1);
+    free_blocks(&together, 1);
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+}
+
 /* Banks and pools the same way. */
 static void random_bank_minibatch(size_t turn)
 {
@@ -133,6 +221,12 @@ void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
         random_minibatch(i);
+    size_t pooled = 0, cases = quick ? 3 : 140;
+    for (size_t i = 0; i < cases; i++)
+        pooled += random_pooled_minibatch(i);
+    report(pooled > cases / 2, "pooled minibatches", "few layers are pooled in their launch");
+    for (size_t i = 0; i < (quick ? 2 : 28); i++)
+        pooled_apart(i);
     for (size_t i = 0; i < (quick ? 3 : 100); i++)
         random_bank_minibatch(i);
 }

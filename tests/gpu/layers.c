@@ -113,12 +113,48 @@ static void random_first_layer(size_t turn)
             layer_options(depth, turn / DEPTHS), filter);
 }
 
+/* That with its function and a pool of 2 x 2, which `special` does in one launch, and what may stand
+ * around them: a filter before, pools behind, the same once more; or the layer's maps are read again. */
+static void random_pooled_layer(size_t turn)
+{
+    enum { END, POOL, AGAIN, SUM, ENDS };
+    const GfSample *depth = depths[turn % DEPTHS];
+    size_t end = turn % ENDS, maps = end == AGAIN ? 1 : 1 + below(9);
+    bool even = end == SUM;
+    GfFormat format = format_of(2 + below(even ? 30 : 70), 2 + below(30), 1, depth[0]);
+    GfFilter *filter = new_filter();
+    format.width = even ? 2 * format.width : format.width;
+    format.height = even ? 2 * format.height : format.height;
+    if (below(3) == 0)
+        add_kernel(filter, 1, 3, 3, POSITIVE);
+    for (size_t i = 0; i < (end == AGAIN ? 2 : 1); i++) {
+        size_t side = 1 + below(7);
+        GfLinear *linear = add_layer(filter, maps, 1, 1, side, below(2) ? side : 1 + below(7));
+        linear->sampling.fit = i ? GF_FIT_SAME_LOWER : GF_FIT_SAME_UPPER;
+        add_bias(linear, gf_sample_max(depth[0]) / 8.0);
+        if (below(3))
+            add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+        add_pool(filter, below(3) ? GF_POOL_MAX : GF_POOL_AVERAGE, 2, 2)->ceil =
+            end != SUM && below(4) == 0;
+    }
+    for (size_t i = 0; i < (end == POOL || end == AGAIN ? below(3) : 0); i++)
+        add_pool(filter, GF_POOL_MAX, 1 + below(2), 2)->ceil = true;
+    if (end == SUM) {
+        GfReference layer = filter->count - 1;
+        must(gf_filter_add_upsample(filter, (GfUpsample){false, 2, 2, layer}), "upsample");
+        must(gf_filter_add_sum(filter, (GfAdd){layer}), "sum");
+    }
+    run_one("pooled layers", format, layer_options(depth, turn / DEPTHS), filter);
+}
+
 void test_layers(void)
 {
     for (size_t i = 0; i < (quick ? 9 : 400); i++)
         random_layer(i);
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
         random_first_layer(i);
+    for (size_t i = 0; i < (quick ? 4 : 150); i++)
+        random_pooled_layer(i);
 }
 
 static void random_pool(size_t turn)

@@ -59,7 +59,7 @@ static bool launch(const GfAlgorithm *row, const GfStep *step, const GfFormat *i
     size_t gap = (ALIGNED - gf_row_samples(in) % ALIGNED) % ALIGNED; /* for vectors of samples */
     Way way = {tiling, lay, gap, 0, 1, 0};
     Array array = make_array(out, 1, lay, 0, 0, POISON);
-    Stand *stand = make_stand(row, step, false);
+    Stand *stand = make_stand(row, step, NULL, false);
     bool done = launch_stand(stand, &inputs, &way, &array);
     free_stand(stand);
     free(array.memory);

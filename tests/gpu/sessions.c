@@ -136,8 +136,53 @@ static void test_reuse(const Method *method, const GfPlan *plan)
     free_blocks(&out, 1);
 }
 
+/* A layer with a pool behind it, whose map is added to what is made of the pool where `again`. */
+static GfFilter *pooled_layer(size_t maps, bool again)
+{
+    GfFilter *filter = new_filter();
+    add_layer(filter, maps, 1, 1, 5, 5)->sampling.fit = GF_FIT_SAME_UPPER;
+    add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    GfReference layer = filter->count;
+    add_pool(filter, GF_POOL_MAX, 2, 2);
+    if (again) {
+        must(gf_filter_add_upsample(filter, (GfUpsample){false, 2, 2, layer}), "upsample");
+        must(gf_filter_add_sum(filter, (GfAdd){layer}), "sum");
+    }
+    return filter;
+}
+
+/* The methods of a pooled layer's steps, left to the backend. */
+static void expect_steps(const char *algorithm, GfFilter *filter, size_t count,
+                         const char *const *names)
+{
+    GfBackend *gpu;
+    Job job;
+    GfSession *session;
+    must(gf_cuda_open(0, algorithm, &gpu), "steps");
+    Method method = {.name = "auto", .gpu = gpu};
+    report(try_job(&method, &job, format_of(28, 28, 1, GF_F32), filter), "steps", gf_message());
+    report(job.plan->pipelines[0].count == count, "steps", "another number");
+    must(gpu->session(gpu, job.plan, &session), "steps");
+    for (size_t i = 0; i < count; i++)
+        report(strcmp(gpu->method(session, 0, i), names[i]) == 0, names[i],
+               gpu->method(session, 0, i));
+    gpu->end(session);
+    gpu->close(gpu);
+    free_job(&job);
+}
+
+static void test_fusion(void)
+{
+    expect_steps(NULL, pooled_layer(16, false), 2, (const char *[]){"special", "fused"});
+    expect_steps("special", pooled_layer(1, false), 2, (const char *[]){"special", "fused"});
+    expect_steps("direct", pooled_layer(16, false), 2, (const char *[]){"direct", "pool"});
+    expect_steps(NULL, pooled_layer(16, true), 4,
+                 (const char *[]){"special", "pool", "upsample", "add"});
+}
+
 void test_sessions(void)
 {
+    test_fusion();
     for (size_t i = 0; i < method_count; i++) {
         Job job;
         if (!make_job(&methods[i], &job))

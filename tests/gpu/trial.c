@@ -11,7 +11,8 @@ enum { MAX_PICTURES = 8 };
 /* A trial under way. */
 typedef struct Bout {
     const Trial *trial;
-    GfStep step; /* with the trial's layouts */
+    GfStep step, pool; /* with the trial's layouts */
+    bool pooled;
     GfFormat out;
     bool wide;
     Block pictures[MAX_PICTURES], exact[MAX_PICTURES];
@@ -75,13 +76,14 @@ static void describe_trial(const Bout *bout, const char *method, size_t tiling, 
     describe(&trial->c, method, text, size);
     size_t used = strlen(text);
     snprintf(text + used, size - used,
-             "; tiling %zu, %zu pictures, layouts %d %d, gap %zu shift %zu%s; window %zux%zu "
+             "; tiling %zu, %zu pictures, layouts %d %d, gap %zu shift %zu%s%s; window %zux%zu "
              "stride %zux%zu dilation %zux%zu origin %td,%td border %d, %zu channels to %zu in %zu "
              "groups",
              tiling, trial->count, (int)trial->lay_in, (int)trial->lay_out, trial->gap,
-             trial->shift, bout->wide ? " wide" : "", step->taps_x, step->taps_y, step->stride_x,
-             step->stride_y, step->dilation_x, step->dilation_y, step->origin_x, step->origin_y,
-             (int)step->border, step->channels, step->out_channels, step->linear.groups);
+             trial->shift, bout->wide ? " wide" : "", bout->pooled ? " pooled" : "", step->taps_x,
+             step->taps_y, step->stride_x, step->stride_y, step->dilation_x, step->dilation_y,
+             step->origin_x, step->origin_y, (int)step->border, step->channels, step->out_channels,
+             step->linear.groups);
 }
 
 /* One tiling; false when it does not go with the step. */
@@ -119,7 +121,7 @@ static void run_row(const Bout *bout, const GfAlgorithm *row, Method *method)
 {
     static size_t turn;
     size_t tilings = count_tilings(row);
-    Stand *stand = make_stand(row, &bout->step, bout->wide);
+    Stand *stand = make_stand(row, &bout->step, bout->pooled ? &bout->pool : NULL, bout->wide);
     report(run_tiling(bout, stand, row->name, 0), row->name, "its own tiling is refused");
     if (quick && tilings > 0)
         run_tiling(bout, stand, row->name, 1 + turn++ % tilings);
@@ -129,41 +131,62 @@ static void run_row(const Bout *bout, const GfAlgorithm *row, Method *method)
     free_stand(stand);
 }
 
-static void run_rows(const Bout *bout)
+/* How many methods ran. */
+static size_t run_rows(const Bout *bout)
 {
+    size_t ran = 0;
     if (bout->step.kind == GF_STEP_POOL) {
-        Stand *stand = make_stand(NULL, &bout->step, bout->wide);
+        Stand *stand = make_stand(NULL, &bout->step, NULL, bout->wide);
         report(run_tiling(bout, stand, "pool", 0), "pool", "refused");
         free_stand(stand);
-        return;
+        return 1;
     }
-    for (size_t i = 0; i < method_count; i++)
-        if (gf_algorithms[i].supports(&bout->step, bout->wide) == GF_OK)
-            run_row(bout, &gf_algorithms[i], &methods[i]);
-        else
+    for (size_t i = 0; i < method_count; i++) {
+        const GfAlgorithm *row = &gf_algorithms[i];
+        if (row->supports(&bout->step, bout->wide) != GF_OK) {
             check_refusal(methods[i].name);
+        } else if (!bout->pooled || (row->pools && row->pools(&bout->step, &bout->pool))) {
+            run_row(bout, row, &methods[i]);
+            ran++;
+        }
+    }
+    return ran;
 }
 
-void run_trial(const Trial *trial, GfFilter *filter)
+/* The one step, or the two. */
+static void take_steps(const GfPipeline *pipeline, Bout *bout)
 {
+    const Trial *trial = bout->trial;
+    GfStep *last = pipeline->count == 2 ? &bout->pool : &bout->step;
+    bout->step = pipeline->steps[0];
+    bout->pooled = pipeline->count == 2;
+    if (bout->pooled)
+        bout->pool = pipeline->steps[1];
+    bout->step.in_layout = layout_of(trial->lay_in);
+    last->out_layout = layout_of(trial->lay_out);
+    bout->out = pipeline->out;
+    bout->wide = (pipeline->wide || trial->wide) && !trial->narrow;
+}
+
+size_t run_trial(const Trial *trial, GfFilter *filter)
+{
+    size_t ran = 0;
     Bout bout = {.trial = trial};
     GfPlan *plan;
     const Case *c = &trial->c;
     if (case_fits(c)) {
         must(gf_plan_create(c->filters, 1, &c->format, &c->options, &plan), c->what);
         const GfPipeline *pipeline = &plan->pipelines[0];
-        bout.step = pipeline->steps[0];
-        bout.step.in_layout = layout_of(trial->lay_in);
-        bout.step.out_layout = layout_of(trial->lay_out);
-        bout.out = pipeline->out;
-        bout.wide = (pipeline->wide || trial->wide) && !trial->narrow;
-        if (pipeline->count == 1) {
+        if (pipeline->count == 1 ||
+            (pipeline->count == 2 && pipeline->steps[1].kind == GF_STEP_POOL)) {
+            take_steps(pipeline, &bout);
             make_pictures(&bout);
-            run_rows(&bout);
+            ran = run_rows(&bout);
             free_blocks(bout.pictures, trial->count);
             free_blocks(bout.exact, trial->count);
         }
         gf_plan_free(plan);
     }
     gf_filter_free(filter);
+    return ran;
 }

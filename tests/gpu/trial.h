@@ -7,7 +7,7 @@
 #include "tests/gpu/plans.h"
 
 typedef struct Trial {
-    Case c;       /* of one filter, whose plan is one step */
+    Case c;       /* of one filter, whose plan is one step, or a layer and a pool */
     size_t count; /* pictures of the minibatch */
     Lay lay_in, lay_out;
     size_t gap, shift; /* as for make_array() */
@@ -15,5 +15,6 @@ typedef struct Trial {
     bool narrow;       /* sums in f32 even if the plan does */
 } Trial;
 
-/* Nothing when the plan has several steps, or there is none. Frees the filter. */
-void run_trial(const Trial *trial, GfFilter *filter);
+/* A layer and a pool by the methods that do both in one launch; how many did. Nothing when the plan has
+ * other steps, or there is none. Frees the filter. */
+size_t run_trial(const Trial *trial, GfFilter *filter);

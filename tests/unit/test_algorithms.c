@@ -1,0 +1,171 @@
+/* Which pools a method does in the launch of the layer before them, by steps that the plan made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/status.h"
+#include "gpu/algorithms.h"
+
+/* A layer of `maps` maps and K x K taps, its pool, and what the picture is. */
+typedef struct Pair {
+    GfFormat format;
+    GfSample out;
+    size_t maps, side;
+    GfPool pool;                 /* its size is 2 x 2 where there is none */
+    bool bank;                   /* a filter on pictures, no layer */
+    GfPointwiseOp before, after; /* ABS: none */
+} Pair;
+
+static const Pair tutorial = {
+    .format = {.width = 28, .height = 28, .channels = 1, .sample = GF_F32},
+    .out = GF_F32,
+    .maps = 16,
+    .side = 5};
+
+static GfFilter *make_filter(const Pair *pair)
+{
+    GfLinear *linear;
+    GfPool *pool, wanted = pair->pool;
+    GfFilter *filter = calloc(1, sizeof *filter);
+    assert_non_null(filter);
+    size_t side = pair->side, channels = pair->format.channels;
+    if (pair->bank)
+        assert_int_equal(gf_filter_add_kernel(filter, 1, side, side, &linear), GF_OK);
+    else
+        assert_int_equal(gf_filter_add_layer(filter, pair->maps, channels, 1, side, side, &linear),
+                         GF_OK);
+    for (size_t i = 0; i < linear->filters * gf_linear_taps(linear); i++)
+        linear->weights[i] = 1.0 / (double)(side * side);
+    if (pair->before)
+        assert_int_equal(gf_filter_add_pointwise(filter, (GfPointwise){.op = pair->before}), GF_OK);
+    assert_int_equal(gf_filter_add_pool(filter, wanted.op, wanted.width ? wanted.width : 2,
+                                        wanted.height ? wanted.height : 2, &pool),
+                     GF_OK);
+    if (wanted.sampling.stride_x)
+        pool->sampling = wanted.sampling;
+    pool->ceil = wanted.ceil;
+    if (wanted.bias_count) {
+        assert_int_equal(gf_allocate_zero(wanted.bias_count, sizeof *pool->bias, &pool->bias),
+                         GF_OK);
+        pool->bias_count = wanted.bias_count;
+    }
+    if (pair->after)
+        assert_int_equal(gf_filter_add_pointwise(filter, (GfPointwise){.op = pair->after}), GF_OK);
+    return filter;
+}
+
+/* Does a method pool, and is it `special`, which takes the layer? */
+static bool is_pooled(const Pair *pair)
+{
+    GfPlan *plan;
+    GfFilter *filter = make_filter(pair);
+    const GfFilter *filters[] = {filter};
+    GfPlanOptions options = gf_plan_options_default(pair->format.sample);
+    options.sample = pair->out;
+    assert_int_equal(gf_plan_create(filters, 1, &pair->format, &options, &plan), GF_OK);
+    assert_int_equal(plan->pipelines[0].count, 2);
+    const GfStep *step = plan->pipelines[0].steps;
+    bool pooled = false;
+    for (const GfAlgorithm *row = gf_algorithms; row->name; row++)
+        if (row->supports(step, plan->pipelines[0].wide) == GF_OK && row->pools &&
+            row->pools(step, step + 1)) {
+            assert_string_equal(row->name, "special");
+            pooled = true;
+        }
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+    return pooled;
+}
+
+/* How a pool of 2 x 2 lies. */
+static GfSampling sampling_of(size_t stride, size_t dilation, size_t left, size_t right)
+{
+    return (GfSampling){.stride_x = stride,
+                        .stride_y = stride,
+                        .dilation_x = dilation,
+                        .dilation_y = dilation,
+                        .fit = GF_FIT_PAD,
+                        .left = left,
+                        .right = right};
+}
+
+static void test_pooled(void **unused)
+{
+    Pair pair = tutorial;
+    (void)unused;
+    assert_true(is_pooled(&pair));
+    pair.before = GF_POINTWISE_RELU;
+    assert_true(is_pooled(&pair));
+    pair.pool.op = GF_POOL_AVERAGE;
+    assert_true(is_pooled(&pair));
+    /* A last column or row that is in no window. */
+    pair.format.width = 11;
+    pair.format.height = 9;
+    assert_true(is_pooled(&pair));
+    for (pair.side = 1; pair.side <= 7; pair.side++) {
+        pair.format.width = pair.format.height = 20;
+        assert_true(is_pooled(&pair));
+    }
+    pair = tutorial;
+    pair.pool.ceil = true;
+    assert_true(is_pooled(&pair));
+    pair.format.sample = pair.out = GF_U8;
+    pair.maps = 1;
+    assert_true(is_pooled(&pair));
+}
+
+static void test_not_pooled(void **unused)
+{
+    const struct {
+        GfPool pool;
+        size_t width;
+    } pools[] = {{{.op = GF_POOL_L2}, 28},
+                 {{.width = 3}, 28},
+                 {{.height = 3}, 28},
+                 {{.sampling = sampling_of(1, 1, 0, 0)}, 28},
+                 {{.sampling = sampling_of(2, 2, 0, 0)}, 28},
+                 {{.sampling = sampling_of(2, 1, 1, 0)}, 28},
+                 {{.sampling = sampling_of(2, 1, 0, 1)}, 27},
+                 {{.ceil = true}, 27},
+                 {{.bias_count = 16}, 28}};
+    Pair pair = tutorial;
+    (void)unused;
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        pair.pool = pools[i].pool;
+        pair.format.width = pools[i].width;
+        assert_false(is_pooled(&pair));
+    }
+    pair = tutorial;
+    pair.after = GF_POINTWISE_TANH;
+    assert_false(is_pooled(&pair));
+    pair = tutorial;
+    pair.bank = true;
+    assert_false(is_pooled(&pair));
+    pair = tutorial;
+    pair.format.channels = 3;
+    assert_false(is_pooled(&pair));
+    pair = tutorial;
+    pair.side = 9;
+    assert_false(is_pooled(&pair));
+    pair = tutorial;
+    pair.out = GF_F64;
+    assert_false(is_pooled(&pair));
+    /* What is stored is not what was pooled: 8 bits become 16. */
+    pair = tutorial;
+    pair.format.sample = GF_U8;
+    pair.out = GF_U16;
+    assert_false(is_pooled(&pair));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_not_pooled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
