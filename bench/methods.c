@@ -15,20 +15,42 @@ typedef struct Method {
     void *states[CASE_PASSES];
 } Method;
 
+/* Does the method do pass i + 1 in the launch of pass i? */
+static bool pools(const Case *made, const GfAlgorithm *algorithm, size_t i)
+{
+    return i + 1 < made->count && made->passes[i].step.kind == GF_STEP_FILTER && algorithm->pools &&
+           algorithm->pools(&made->passes[i].step, &made->passes[i + 1].step);
+}
+
+static GfStatus run_pass(const Method *method, size_t i, const void *from, void *to,
+                         cudaStream_t stream)
+{
+    const GfAlgorithm *algorithm = method->algorithm;
+    GfLaunch launch = case_launch(method->made, i, from, to);
+    if (launch.step->kind != GF_STEP_FILTER)
+        return cuda_status(gf_launch_pool(&launch, stream), "pool");
+    launch.state = method->states[i];
+    launch.tiling = method->tiling;
+    if (pools(method->made, algorithm, i)) {
+        const GfLaunch pool = case_launch(method->made, i + 1, NULL, to);
+        launch.pool = pool.step;
+        launch.out = pool.out;
+        launch.y1 = pool.y1;
+    }
+    return cuda_status(algorithm->launch(&launch, stream), algorithm->name);
+}
+
 static GfStatus run(void *state, const void *in, void *out, cudaStream_t stream)
 {
-    Method *method = state;
+    const Method *method = state;
     const Case *made = method->made;
-    for (size_t i = 0; i < made->count; i++) {
-        bool filters = made->passes[i].step.kind == GF_STEP_FILTER;
-        const void *from = i == 0 ? in : method->field->between[(i - 1) % 2].memory;
-        void *to = i + 1 == made->count ? out : method->field->between[i % 2].memory;
-        GfLaunch launch = case_launch(made, i, from, to);
-        launch.state = method->states[i];
-        launch.tiling = filters ? method->tiling : 0;
-        cudaError_t error =
-            filters ? method->algorithm->launch(&launch, stream) : gf_launch_pool(&launch, stream);
-        GF_TRY(cuda_status(error, filters ? method->algorithm->name : "pool"));
+    const void *from = in;
+    for (size_t i = 0, launches = 0; i < made->count; i++, launches++) {
+        const size_t first = i;
+        i += pools(made, method->algorithm, i);
+        void *to = i + 1 == made->count ? out : method->field->between[launches % 2].memory;
+        GF_TRY(run_pass(method, first, from, to, stream));
+        from = to;
     }
     return GF_OK;
 }
@@ -62,6 +84,13 @@ static void note_model(const Case *made, const char *algorithm, const char *tile
     snprintf(note, NOTE_SIZE, "the model: %.2f OP/B", out * taps * 2.0 / (in * sizeof(float)));
 }
 
+static void note_pools(const Case *made, const GfAlgorithm *algorithm, char *note)
+{
+    for (size_t i = 0; i < made->count; i++)
+        if (pools(made, algorithm, i))
+            snprintf(note, NOTE_SIZE, "pools in the layer's launch");
+}
+
 /* On failure the contestant's state is still to be freed. */
 static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *algorithm,
                             size_t tiling, Contestant *contestant)
@@ -93,6 +122,7 @@ static GfStatus enter(Field *field, const Case *made, const GfAlgorithm *algorit
         return GF_OK;
     if (open_method(field, made, algorithm, tiling, contestant) == GF_OK) {
         contestant->score.ran = true;
+        note_pools(made, algorithm, contestant->score.note);
         if (tiling)
             note_model(made, algorithm->name, algorithm->tilings[tiling - 1],
                        contestant->score.note);
