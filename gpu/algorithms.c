@@ -32,7 +32,7 @@ static bool fits_int(const GfStep *step)
            step->origin_y > -(ptrdiff_t)most && step->origin_y < (ptrdiff_t)most;
 }
 
-enum { SPECIAL_SIDE = 7, SPECIAL_CHANNELS = 4, SPECIAL_FILTERS = 2 };
+enum { SPECIAL_CHANNELS = 4, SPECIAL_FILTERS = 2 };
 
 /* Is it a number of IEEE 754 binary16? */
 static bool is_half(double value)
@@ -75,10 +75,12 @@ static GfStatus special_bank_supports(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
-    if (gf_special_side(linear) > SPECIAL_SIDE)
+    const bool gray = step->channels == 1 && linear->filters == 1;
+    const size_t side = gray ? GF_SPECIAL_GRAY_SIDE : GF_SPECIAL_SIDE;
+    if (gf_special_side(linear) > side)
         return gf_fail(GF_EUNSUPPORTED,
-                       "special: kernels within 3 pixels of their anchor, this one is %zu x %zu",
-                       linear->width, linear->height);
+                       "special: kernels within %zu pixels of their anchor, this one is %zu x %zu",
+                       side / 2, linear->width, linear->height);
     if (linear->filters > SPECIAL_FILTERS)
         return gf_fail(GF_EUNSUPPORTED, "special: banks of 1 or 2 kernels, this one has %zu",
                        linear->filters);
@@ -110,9 +112,9 @@ static GfStatus special_layer_supports(const GfStep *step)
     if (step->channels > 1)
         return gf_fail(GF_EUNSUPPORTED, "special: layers of one channel, this one has %zu",
                        step->channels);
-    if (linear->width > SPECIAL_SIDE || linear->height > SPECIAL_SIDE)
+    if (linear->width > GF_SPECIAL_SIDE || linear->height > GF_SPECIAL_SIDE)
         return gf_fail(GF_EUNSUPPORTED, "special: layers of at most %d x %d taps, not %zu x %zu",
-                       SPECIAL_SIDE, SPECIAL_SIDE, linear->width, linear->height);
+                       GF_SPECIAL_SIDE, GF_SPECIAL_SIDE, linear->width, linear->height);
     if (step->post_channels != step->out_channels)
         return gf_fail(GF_EUNSUPPORTED, "special: no layers that make an opacity");
     if (linear->filters > INT_MAX || step->out_width > INT_MAX / 2)
@@ -327,20 +329,25 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
 /* Of floats two passes are faster from 7 x 7 on. */
 static bool special_pays(const GfStep *step, bool wide)
 {
-    return gf_step_is_layer(step) || !gf_sample_is_float(step->in) ||
-           gf_special_side(&step->linear) < SPECIAL_SIDE || separable_supports(step, wide) != GF_OK;
+    const GfLinear *linear = &step->linear;
+    const size_t side = gf_special_side(linear);
+    if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
+        return true;
+    if (side > GF_SPECIAL_SIDE && 4 * linear->width * linear->height < side * side)
+        return false;
+    return separable_supports(step, wide) != GF_OK ||
+           (side == GF_SPECIAL_SIDE && !gf_sample_is_float(step->in));
 }
 
-/* Up to 3 x 3 taps `special` is faster, on more than two channels up to 5 x 5 that are no product. */
 static bool tensor_pays(const GfStep *step, bool wide)
 {
-    bool product = separable_supports(step, wide) == GF_OK;
-    return gf_special_side(&step->linear) > (step->channels > 2 && !product ? 5 : 3);
+    (void)wide;
+    return gf_special_side(&step->linear) > 1;
 }
 
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
-     .summary = "rows roll through registers; kernels up to 7 x 7",
+     .summary = "rows roll through registers; kernels up to 7 x 7, on one channel 15 x 15",
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
      .pays = special_pays,

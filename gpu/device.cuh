@@ -89,18 +89,6 @@ __device__ inline unsigned gf_round(double v, unsigned largest)
     return v == v ? min(__double2uint_rn(v), largest) : 0;
 }
 
-/* The same of a sample to a byte: one instruction, which no intrinsic says. */
-__device__ inline uint32_t gf_round_byte(float v)
-{
-#ifdef __CUDA_ARCH__
-    uint32_t byte;
-    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(byte) : "f"(v));
-    return byte;
-#else
-    return gf_round(v, 255);
-#endif
-}
-
 /* The same of four samples to the bytes of a word, the first the lowest: two conversions of two,
  * which no intrinsic says. */
 __device__ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
@@ -143,6 +131,20 @@ template <typename T> __device__ inline T gf_more(T most, T v)
     }
 #endif
     return v > most || v != v ? v : most;
+}
+
+/* Begins to copy 16 bytes, both aligned, from global to shared memory, as __pipeline_memcpy_async() does,
+ * but by way of L1: for what neighbouring warps read too. */
+__device__ inline void gf_copy_vector(void *to, const void *from)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from)
+                 : "memory");
+#else
+    *static_cast<uint4 *>(to) = *static_cast<const uint4 *>(from);
+#endif
 }
 
 /* Stores sample s of a row. */
@@ -829,6 +831,64 @@ __device__ inline GfPlace gf_my_tile(const GfCut &cut, size_t y0)
     return {static_cast<size_t>(tile % cut.across) * static_cast<unsigned>(cut.columns),
             y0 + static_cast<size_t>(tile / cut.across) * static_cast<unsigned>(cut.rows),
             static_cast<int>(blockIdx.x % cut.sets)};
+}
+
+/* ---- strips, down which warps walk ---- */
+
+/* A picture as units of work, one a warp: strips side by side, each cut into so many rows. Units at the
+ * picture's edge take longest: those of the first strip and the last have fewer rows, and they and
+ * those at the bottom begin first, so that none is waited for at the end. */
+struct GfWalks {
+    unsigned strips, units;
+    size_t rows;                     /* of the picture */
+    unsigned chunks, chunk_rows;     /* of an inner strip: units, rows of each */
+    unsigned side_chunks, side_rows; /* of the first strip and the last */
+};
+
+/* Units of `own` rows, and at the sides a quarter of that but no fewer than `least`; both are rounded up
+ * to a multiple of `step`. */
+inline GfWalks gf_walks(size_t strips, size_t rows, size_t own, size_t least, size_t step)
+{
+    const size_t quarter = own / 4 > least ? own / 4 : least, side = quarter < own ? quarter : own;
+    const size_t sides = strips < 2 ? strips : 2;
+    GfWalks walks = {};
+    walks.strips = static_cast<unsigned>(strips);
+    walks.rows = rows;
+    walks.chunk_rows = static_cast<unsigned>((own + step - 1) / step * step);
+    walks.side_rows = static_cast<unsigned>((side + step - 1) / step * step);
+    walks.chunks = static_cast<unsigned>((rows + walks.chunk_rows - 1) / walks.chunk_rows);
+    walks.side_chunks = static_cast<unsigned>((rows + walks.side_rows - 1) / walks.side_rows);
+    walks.units =
+        static_cast<unsigned>(sides * walks.side_chunks + (strips - sides) * walks.chunks);
+    return walks;
+}
+
+/* A unit: rows [top, top + rows) of a strip. */
+struct GfWalk {
+    unsigned strip;
+    size_t top;
+    int rows;
+};
+
+/* unit < walks.units. */
+__device__ inline GfWalk gf_walk(const GfWalks &walks, unsigned unit)
+{
+    const unsigned sides = min(walks.strips, 2u), inner = walks.strips - sides;
+    const bool side = unit < sides * walks.side_chunks;
+    const unsigned own = side ? unit : unit - sides * walks.side_chunks;
+    const unsigned rows = side ? walks.side_rows : walks.chunk_rows;
+    GfWalk walk;
+    unsigned chunk;
+    if (side) {
+        walk.strip = own % sides * (walks.strips - 1);
+        chunk = own / sides;
+    } else {
+        walk.strip = 1 + own % inner;
+        chunk = own < inner ? walks.chunks - 1 : own / inner - 1;
+    }
+    walk.top = static_cast<size_t>(chunk) * rows;
+    walk.rows = static_cast<int>(min(walks.rows - walk.top, static_cast<size_t>(rows)));
+    return walk;
 }
 
 /* The tile of the least cost among those that launch->tiling allows. cost(tile) is negative where

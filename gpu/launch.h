@@ -56,6 +56,9 @@ typedef struct GfLaunch {
 
 typedef cudaError_t (*GfLauncher)(const GfLaunch *launch, cudaStream_t stream);
 
+/* Kernels that `special` takes: of any bank and layer, and of one kernel on one channel. */
+enum { GF_SPECIAL_SIDE = 7, GF_SPECIAL_GRAY_SIDE = 15 };
+
 /* The side of the smallest square box, centred on the anchor, that holds the kernel: what `special`
  * computes banks with, zero taps filling the rest. */
 static inline size_t gf_special_side(const GfLinear *linear)

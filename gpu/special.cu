@@ -13,6 +13,7 @@
  * beside its multiply-adds is shared by the N. (The tilings of the table force N, down to accesses
  * of one narrow sample, so that the paper's comparison of matched and unmatched widths can be
  * repeated.)
+ *
  * Downwards nothing is exchanged: a thread keeps, instead of the paper's K rows of pixels, the K -
  * 1 sums of the output rows that are under way, and each input row is added to all of them. A sum
  * moves on by one place with every row; the first multiply-add of a row does that for free, so the
@@ -21,6 +22,9 @@
  * Strips whose rows and columns all lie on the picture, one after the other in memory, are read
  * without a test. The others find rows by the border's rule, 32 at a time, and the few samples that
  * lie in no vector of the picture one by one, each by another lane.
+ *
+ * Kernels of more than 7 x 7 are for one channel: they are summed row by row, each row then added to
+ * the sum under way.
  *
  * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
  * parameter, so the multiply-adds take them from constant memory and no thread loads one. Kernels
@@ -38,7 +42,7 @@ namespace
 /* What may be tuned. */
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
 /* Rows that are being read. */
-template <typename In, int K> constexpr int AHEAD = sizeof(In) == 1 || K > 3 ? 2 : 3;
+template <typename In, int K> constexpr int AHEAD = K > 7 ? 1 : sizeof(In) == 1 || K > 3 ? 2 : 3;
 constexpr int MOST_ROWS = 16;     /* output rows of a strip, times K (of 1 x 1: 3) */
 constexpr double LATENCY = 3.0;   /* of a row, in what another warp takes for one */
 constexpr int ASKED_ROWS = 32;    /* output rows of a strip, with the tilings */
@@ -171,10 +175,9 @@ struct Geometry {
     long long origin_y;      /* input row of the box's first row for output row 0 */
     int first_row, last_row; /* rows of the box that have taps: no others need to be there */
     int in_samples, out_samples;
-    int shift;                   /* input sample of the box's centre for output sample 0 */
-    unsigned strips, strip_rows; /* side by side; output rows of each */
-    size_t walks;                /* strips of strip_rows rows in all */
-    int out_bytes;               /* of a sample */
+    int shift; /* input sample of the box's centre for output sample 0 */
+    GfWalks walks;
+    int out_bytes; /* of a sample */
     int post_channels;
     bool keep_alpha;
     bool vector_in, vector_out; /* vectors are aligned in global memory */
@@ -470,8 +473,8 @@ __device__ void widen(const Row<In, C, K, N> &row, float *x)
 /* ---- sums ---- */
 
 /* Adds a row to the sums under way. sums[f][j] have seen j rows so far; those that see their last
- * one come out in `done`. Sums are made in the order of the taps, whatever the strip: bits do not
- * depend on how a picture is cut. */
+ * one come out in `done`. Sums are made in the order of the taps, of large kernels row by row first,
+ * whatever the strip: bits do not depend on how a picture is cut. */
 template <int C, int K, int F, int N>
 __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)[F][K][N],
                         float (&done)[F][N])
@@ -482,11 +485,15 @@ __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)
         for (int f = 0; f < F; f++)
 #pragma unroll
             for (int i = 0; i < N; i++) {
+                constexpr bool BY_ROWS = K * K > GF_FLAT_TAPS;
                 const float *taps = s.taps[tap_set<C>(i)][f] + j * K;
-                float sum = j ? sums[f][j][i] : s.g.start[tap_set<C>(i)];
+                const float before = j ? sums[f][j][i] : s.g.start[tap_set<C>(i)];
+                float sum = BY_ROWS ? taps[0] * x[i] : fmaf(taps[0], x[i], before);
 #pragma unroll
-                for (int k = 0; k < K; k++)
+                for (int k = 1; k < K; k++)
                     sum = fmaf(taps[k], x[i + k * C], sum);
+                if constexpr (BY_ROWS)
+                    sum += before;
                 (j == K - 1 ? done[f][i] : sums[f][(j + 1) % K][i]) = sum;
             }
 }
@@ -654,9 +661,10 @@ __device__ void walk(const Special<C, K, F> &s, const Strip &strip, Reader reade
 __device__ Strip find_strip(const Geometry &g, unsigned i, int side, int samples)
 {
     Strip strip;
-    strip.top = g.y0 + static_cast<size_t>(i / g.strips) * g.strip_rows;
-    strip.rows = static_cast<int>(min(g.y1 - strip.top, static_cast<size_t>(g.strip_rows)));
-    strip.first = static_cast<int>(i % g.strips) * samples;
+    const GfWalk walk = gf_walk(g.walks, i);
+    strip.top = g.y0 + walk.top;
+    strip.rows = walk.rows;
+    strip.first = static_cast<int>(walk.strip) * samples;
     strip.base = strip.first + g.shift;
     strip.begin = g.first_row;
     strip.end = strip.rows + g.last_row;
@@ -677,6 +685,7 @@ template <typename In, int C, int K, int F, int N> constexpr int REGISTERS()
     using R = Row<In, C, K, N>;
     return F * K * N + N + 2 * R::SIDE + AHEAD<In, K> * (WORDS<In, N> + R::LENT_WORDS) +
            (C > 1 && K > 5       ? 54
+            : K > 7              ? 44
             : C > 1 || F * K > 7 ? 30
                                  : 22);
 }
@@ -695,7 +704,7 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
     __shared__ Odd<In, C, K, N> odd[WARPS];
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
     const size_t i = static_cast<size_t>(blockIdx.x) * WARPS + warp;
-    if (i >= s.g.walks)
+    if (i >= s.g.walks.units)
         return;
     const Strip strip = find_strip(s.g, static_cast<unsigned>(i), K, 32 * N);
     if (s.g.plain && strip.row && strip.base >= R::REACH &&
@@ -803,7 +812,6 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
     g.in_samples = static_cast<int>(step->in_width) * channels;
     g.out_samples = static_cast<int>(step->out_width) * channels;
     g.shift = (static_cast<int>(step->origin_x) - box.left + box.side / 2) * channels;
-    g.strips = static_cast<unsigned>(gf_divide_up(g.out_samples, 32 * n));
     g.out_bytes = static_cast<int>(gf_sample_size(step->out));
     g.post_channels = static_cast<int>(step->post_channels);
     g.keep_alpha = step->keep_alpha;
@@ -844,12 +852,13 @@ unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
     return static_cast<unsigned>(best);
 }
 
-void cut(const GfLaunch *launch, size_t blocks, int side, Geometry *g)
+void cut(const GfLaunch *launch, size_t blocks, int side, int n, Geometry *g)
 {
     const size_t rows = g->y1 - g->y0;
-    g->strip_rows = launch->tiling > 0 ? ASKED_ROWS
-                                       : choose_rows(rows, g->strips * launch->count, blocks, side);
-    g->walks = g->strips * gf_divide_up(rows, static_cast<size_t>(g->strip_rows));
+    const size_t strips = static_cast<size_t>(gf_divide_up(g->out_samples, 32 * n));
+    const size_t own =
+        launch->tiling > 0 ? ASKED_ROWS : choose_rows(rows, strips * launch->count, blocks, side);
+    g->walks = gf_walks(strips, rows, own, 2 * static_cast<size_t>(side) + 2, 1);
 }
 
 /* The taps in their box, with their factor; opacity that is kept has the identity. */
@@ -879,9 +888,9 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const Box box = find_box(launch->step);
     Special<C, K, F> s = {describe(launch, box, N, UNIT<In>), {}};
-    cut(launch, BLOCKS<In, C, K, F, N>(), K, &s.g);
+    cut(launch, BLOCKS<In, C, K, F, N>(), K, N, &s.g);
     place_taps(launch, box, &s);
-    const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks, WARPS));
+    const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks.units, WARPS));
     for (size_t left = launch->count; left > 0;) {
         const size_t pictures = left < MOST_PICTURES ? left : MOST_PICTURES;
         const dim3 grid(blocks, static_cast<unsigned>(pictures));
@@ -914,12 +923,15 @@ cudaError_t run_filters(const GfLaunch *launch, cudaStream_t stream)
 {
     const bool one = launch->step->linear.filters == 1;
     if (launch->tiling > 0) {
-        if constexpr (C == 1 && K > 1)
+        if constexpr (C == 1 && K > 1 && K <= GF_SPECIAL_SIDE)
             return one ? run_tiling<In, K>(launch, stream) : cudaErrorNotSupported;
         return cudaErrorNotSupported;
     }
-    return one ? run<In, C, K, 1, SAMPLES<In, K, 1>>(launch, stream)
-               : run<In, C, K, 2, SAMPLES<In, K, 2>>(launch, stream);
+    if (one)
+        return run<In, C, K, 1, SAMPLES<In, K, 1>>(launch, stream);
+    if constexpr (K <= GF_SPECIAL_SIDE)
+        return run<In, C, K, 2, SAMPLES<In, K, 2>>(launch, stream);
+    return cudaErrorNotSupported;
 }
 
 template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
@@ -934,6 +946,17 @@ template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaS
     case 7:
         return run_filters<In, C, 7>(launch, stream);
     }
+    if constexpr (C == 1)
+        switch (find_box(launch->step).side) {
+        case 9:
+            return run_filters<In, C, 9>(launch, stream);
+        case 11:
+            return run_filters<In, C, 11>(launch, stream);
+        case 13:
+            return run_filters<In, C, 13>(launch, stream);
+        case 15:
+            return run_filters<In, C, 15>(launch, stream);
+        }
     return cudaErrorNotSupported;
 }
 

@@ -353,18 +353,19 @@ __device__ void store(const Geometry &g, const Block &block, const Tile &tile, i
 /* ---- the kernel ---- */
 
 /* All filters of one unit on one tile. */
-template <int K, bool FULL>
+template <int K, bool FULL, bool POOLED>
 __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile, int first_filter,
                          int end_filter, const float *ring)
 {
     const Geometry &g = s.g;
-    float x[ROWS + K - 1][4 * VECTORS<K>], v[ROWS * N], pooled[ROWS * N / (POOL * POOL)];
+    float x[ROWS + K - 1][4 * VECTORS<K>], v[ROWS * N];
     load_window<K, FULL>(g, tile, ring, x);
     for (int f = first_filter; f < end_filter; f++) {
         respond<K, FULL>(g, s.numbers[f], x, v);
         if (!tile.exists)
             continue;
-        if (g.pooled) {
+        if constexpr (POOLED) {
+            float pooled[ROWS * N / (POOL * POOL)];
             pool(g, v, pooled);
             store<POOL>(g, block, tile, f, pooled);
         } else {
@@ -374,7 +375,7 @@ __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile
 }
 
 /* All units of the step that begins with row `row`, which is in the ring from `slot` on. */
-template <int K, bool FULL>
+template <int K, bool FULL, bool POOLED>
 __device__ void run_step(const Layer<K> &s, const Block &block, int row, int slot,
                          const float *ring)
 {
@@ -390,12 +391,12 @@ __device__ void run_step(const Layer<K> &s, const Block &block, int row, int slo
         const Tile tile = my_tile(g, block, row, slot, warp_item);
         const int begin = first_filter + slice * g.slice_filters;
         if (__any_sync(~0u, tile.exists))
-            run_unit<K, FULL>(s, block, tile, begin, min(begin + g.slice_filters, end_filter),
-                              ring);
+            run_unit<K, FULL, POOLED>(s, block, tile, begin,
+                                      min(begin + g.slice_filters, end_filter), ring);
     }
 }
 
-template <typename In, int K, bool FULL>
+template <typename In, int K, bool FULL, bool POOLED>
 __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
     special_layer(const __grid_constant__ Layer<K> s)
 {
@@ -420,7 +421,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
         filled = next;
         if (row < 0)
             continue;
-        run_step<K, FULL>(s, block, row, slot, ring);
+        run_step<K, FULL, POOLED>(s, block, row, slot, ring);
         slot = wrapped(g, slot + g.step_rows);
     }
 }
@@ -638,7 +639,10 @@ cudaError_t run_pictures(const Layer<K> &layer, size_t pictures, cudaStream_t st
         const dim3 grid(static_cast<unsigned>(s.g.strips * down),
                         static_cast<unsigned>(gf_divide_up(s.g.filters, s.g.block_filters)),
                         static_cast<unsigned>(now));
-        special_layer<In, K, FULL><<<grid, THREADS, bytes, stream>>>(s);
+        if (s.g.pooled)
+            special_layer<In, K, FULL, true><<<grid, THREADS, bytes, stream>>>(s);
+        else
+            special_layer<In, K, FULL, false><<<grid, THREADS, bytes, stream>>>(s);
         s.g.in.samples = static_cast<const unsigned char *>(s.g.in.samples) + now * s.g.in.batch;
         s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) + now * s.g.out.batch;
     }

@@ -12,6 +12,10 @@
  * rows are on their way to the warp's ring in shared memory. Sums begin with 1.5 * 2^23 in a
  * float's bits, so that they are floats without a conversion.
  *
+ * Most strips lie wholly on the picture and are written as bytes: their loop does nothing else. The
+ * rows of the others are found by the border's rule; what of a row lies in no whole vector of 16
+ * bytes on the picture, the odd bytes, is fetched one by one.
+ *
  * A kernel that is a product of a column and a row leaves only the row to the tensor cores and the
  * column to multiply-adds in f32: its sums roll, a row is added to all of those that are under
  * way.
@@ -46,11 +50,13 @@ struct Tensor {
     int in_samples, out_samples, channels;
     int first_byte; /* of a block's window, from the block's own first */
     int last_row;   /* of the taps */
-    int block_rows;
-    unsigned strips, chunks;
+    int above;      /* rows of taps that are computed, but one */
+    GfWalks walks;
     int post_channels;
     bool keep_alpha;
     bool finished;              /* scale and offset have all that follows in them */
+    bool simple;                /* to bytes, finished or magnitudes */
+    float magnitude;            /* what lengths of two responses are multiplied by; 0: all else */
     bool vectors_in, pairs_out; /* lie in memory as they are accessed */
     GfBorder border;
     uint32_t border_word;
@@ -68,8 +74,11 @@ struct Tensor {
 template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
 template <int GROUPS> constexpr int VECTORS = (WINDOW<GROUPS> + 12 + 15) / 16;
 
+/* Copies of vectors that a lane makes for a batch, one a turn. */
+template <int GROUPS> constexpr int TURNS = (ROWS * VECTORS<GROUPS> + 31) / 32;
+
 /* What a warp has in shared memory: batches of ROWS input rows, of which all but one are on their way;
- * and at the picture's edge, for each byte of the window, its place in a row by the border's rule, -1
+ * and, at the sides of the picture, where in a row the odd bytes are by the border's rule, -1 standing
  * for the constant. */
 template <int GROUPS> struct Ring {
     uint4 rows[AHEAD + 1][ROWS][VECTORS<GROUPS>];
@@ -78,213 +87,219 @@ template <int GROUPS> struct Ring {
 
 /* Where a warp works. Input row 0 is that of the first tap for its first output row. */
 struct Walk {
-    size_t top; /* its first output row */
-    int rows;   /* output rows */
-    int strip;  /* its first sample */
-    int lead;   /* bytes of a row's vectors before the first that is needed */
-    int end;    /* input rows that are needed */
-    bool edge;  /* a row's vectors do not all lie on the picture, or are not aligned */
-    bool whole; /* all samples of the strip are outputs, stored in pairs */
-    bool plain; /* and all rows lie on the picture, one after the other */
+    size_t top;      /* its first output row */
+    int rows;        /* output rows */
+    int strip;       /* its first sample */
+    int start, lead; /* sample of a row's first vector; bytes of that before the window */
+    bool simple;     /* whole rows, ROWS and ROWS, of bytes, and nothing rare to do with them */
+    bool whole;      /* all samples of the strip are outputs, stored in pairs */
+    bool plain;      /* all vectors lie on the picture, all rows one after the other */
+    /* Else: vectors [first, end) lie on it; of the window's bytes the others hold, which are odd, those
+     * up to `left` and from `right` on. */
+    int first_vector, end_vector, odd, left, right;
 };
 
-/* Of a plain strip, the vectors of input rows 0 to ROWS - 1 that a lane copies, one a turn. */
-template <int GROUPS> constexpr int TURNS = (ROWS * VECTORS<GROUPS> + 31) / 32;
-template <int GROUPS> struct Copies {
-    const uint8_t *from[TURNS<GROUPS>];
-};
-
-/* The places of the window's bytes. */
-template <int GROUPS> __device__ void map_window(const Tensor &s, int left, Ring<GROUPS> &ring)
+/* The odd bytes of a strip's window, and their places. */
+template <int GROUPS> __device__ void find_odd(const Tensor &s, Walk *w, Ring<GROUPS> &ring)
 {
+    const int window = w->start + w->lead; /* sample */
+    const int needed = min(WINDOW<GROUPS>, s.out_samples - w->strip + GROUPS * GROUP);
+    const int vectors = s.vectors_in ? s.in_samples / 16 - w->start / 16 : 0;
+    w->first_vector = min(max(-w->start / 16, 0), VECTORS<GROUPS>);
+    w->end_vector = min(max(vectors, w->first_vector), VECTORS<GROUPS>);
+    w->left = min(max(w->first_vector * 16 - w->lead, 0), needed);
+    w->right = min(max(w->end_vector * 16 - w->lead, w->left), needed);
+    w->odd = needed - (w->right - w->left);
 #pragma unroll 1
-    for (int j = threadIdx.x % 32; j < WINDOW<GROUPS>; j += 32) {
-        const int sample = left + j;
+    for (int k = threadIdx.x % 32; k < w->odd; k += 32) {
+        const int sample = window + (k < w->left ? k : k - w->left + w->right);
         const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
         const long long x = gf_border_index(pixel, s.in_width, s.border);
-        ring.places[j] =
+        ring.places[k] =
             x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
     }
     __syncwarp();
 }
 
-/* Warps are numbered so that those at the sides of the picture, which take longest, begin first. */
-__device__ void place(const Tensor &s, unsigned unit, unsigned *strip, unsigned *chunk)
-{
-    const unsigned sides = min(s.strips, 2u), inner = s.strips - sides;
-    if (unit < sides * s.chunks) {
-        *strip = unit % sides * (s.strips - 1);
-        *chunk = unit / sides;
-        return;
+/* ---- its rows on their way ---- */
+
+/* Batches are sent some AHEAD of the one that is worked on. Batch 0 begins so far above input row 0 that
+ * a batch is the last that ROWS output rows need. */
+template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
+
+template <int GROUPS> struct Stream {
+    const Tensor &s;
+    const Walk &w;
+    Ring<GROUPS> &ring;
+    int next_row;          /* input row where the next batch to be sent begins */
+    int place, last_place; /* in the ring, of the next batch to be read, and before: bytes */
+    const uint8_t *from[TURNS<GROUPS>]; /* of a plain strip: of the next batch to be sent */
+
+    static constexpr int BATCH = sizeof ring.rows[0];
+
+    /* Sends the first batches. */
+    __device__ Stream(const Tensor &tensor, const Walk &walk, Ring<GROUPS> &own, int first_row)
+        : s(tensor), w(walk), ring(own), next_row(first_row), place(0), last_place(AHEAD * BATCH)
+    {
+        const long long y = static_cast<long long>(w.top) + s.origin_y;
+        size_t i = static_cast<size_t>(y) - s.in.first;
+        i -= i >= s.in.capacity ? s.in.capacity : 0;
+        const uint8_t *row = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
+                             blockIdx.y * s.in.batch + w.start;
+#pragma unroll
+        for (int t = 0; t < TURNS<GROUPS>; t++)
+            from[t] = row + (first_row + row_of_turn(t)) * static_cast<long long>(s.in.stride) +
+                      vector_of_turn(t) * 16;
+        send_plain_or_mapped(0, first_row);
+#pragma unroll 1
+        for (int batch = 1; batch < AHEAD; batch++)
+            send_plain_or_mapped(batch * BATCH, 0);
     }
-    unit -= sides * s.chunks;
-    *strip = 1 + unit % inner;
-    *chunk = unit / inner;
-}
+
+    static __device__ int row_of_turn(int t)
+    {
+        return (threadIdx.x % 32 + t * 32) / VECTORS<GROUPS>;
+    }
+
+    static __device__ int vector_of_turn(int t)
+    {
+        return (threadIdx.x % 32 + t * 32) % VECTORS<GROUPS>;
+    }
+
+    __device__ uint8_t *bytes() const
+    {
+        return reinterpret_cast<uint8_t *>(ring.rows);
+    }
+
+    /* Sends the next batch to a place in the ring. What its rows above input row 0 hold, from the `above`th
+     * on, does not count: plain strips take some other row. */
+    __device__ void send_plain_or_mapped(int to, int above)
+    {
+        if (w.plain) {
+#pragma unroll
+            for (int t = 0; t < TURNS<GROUPS>; t++) {
+                const uint8_t *vector =
+                    from[t] + (above + row_of_turn(t) < 0 ? ROWS * s.in.stride : 0);
+                if (row_of_turn(t) < ROWS)
+                    gf_copy_vector(bytes() + to + (threadIdx.x % 32 + t * 32) * 16, vector);
+                from[t] += ROWS * s.in.stride;
+            }
+        } else {
+            send_mapped(to);
+        }
+        next_row += ROWS;
+        __pipeline_commit();
+    }
+
+    /* Of the first ROWS lanes, each its row by the border's rule; NULL: the constant, or nothing that
+     * counts. */
+    __device__ const uint8_t *find_row() const
+    {
+        const int r = next_row + static_cast<int>(threadIdx.x % 32);
+        if (threadIdx.x % 32 >= ROWS || r < 0 || r >= w.rows + s.last_row)
+            return nullptr;
+        const long long y =
+            gf_border_index(static_cast<long long>(w.top) + s.origin_y + r, s.in_height, s.border);
+        return y < 0 ? nullptr
+                     : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
+    }
+
+    /* The row that lane i has found. */
+    static __device__ const uint8_t *row_of(const uint8_t *found, int i)
+    {
+        return reinterpret_cast<const uint8_t *>(
+            __shfl_sync(~0u, reinterpret_cast<unsigned long long>(found), i));
+    }
+
+    /* Any batch: vectors, then the odd bytes one by one. */
+    __device__ void send_mapped(int to) const
+    {
+        const uint8_t *found = find_row(), *rows[ROWS];
+        const uint4 border = make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
+#pragma unroll
+        for (int t = 0; t < TURNS<GROUPS>; t++) {
+            const int row = row_of_turn(t), vector = vector_of_turn(t);
+            const uint8_t *own = row_of(found, row % ROWS);
+            uint4 *there = reinterpret_cast<uint4 *>(bytes() + to) + threadIdx.x % 32 + t * 32;
+            if (row >= ROWS || vector < w.first_vector || vector >= w.end_vector)
+                continue;
+            if (own)
+                gf_copy_vector(there, own + w.start + vector * 16);
+            else
+                *there = border;
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            rows[r] = row_of(found, r);
+#pragma unroll 1
+        for (int k = threadIdx.x % 32; k < w.odd; k += 32) {
+            const int place = ring.places[k];
+            uint8_t byte[ROWS];
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                byte[r] = static_cast<uint8_t>(s.border_word);
+                if (rows[r] && place >= 0)
+                    byte[r] = rows[r][place];
+            }
+            uint8_t *there = bytes() + to + w.lead + (k < w.left ? k : k - w.left + w.right);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                there[r * VECTORS<GROUPS> * 16] = byte[r];
+        }
+    }
+
+    /* This lane's words of the next batch, when it has come: of each row and group, for its two blocks.
+     * `more`: there is another to be sent. */
+    template <typename Slot> __device__ void next(bool more, Slot slot)
+    {
+        const int lane = threadIdx.x % 32;
+        __pipeline_wait_prior(AHEAD - 1);
+        __syncwarp();
+        const uint8_t *own = bytes() + place + w.lead + lane / 4 * BLOCK + lane % 4 * WORD;
+#pragma unroll
+        for (int i = 0; i < ROWS * GROUPS * 2; i++)
+            slot(i / 2)[i % 2] =
+                *reinterpret_cast<const uint32_t *>(own + i / (GROUPS * 2) * VECTORS<GROUPS> * 16 +
+                                                    i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2));
+        if (more)
+            send_plain_or_mapped(last_place, 0);
+        else
+            __pipeline_commit();
+        last_place = place;
+        place = place == AHEAD * BATCH ? 0 : place + BATCH;
+    }
+};
 
 /* False: there is nothing left for this warp. */
-template <int GROUPS>
-__device__ bool begin(const Tensor &s, Ring<GROUPS> &ring, Walk *w, Copies<GROUPS> *copies)
+template <int GROUPS> __device__ bool begin(const Tensor &s, Ring<GROUPS> &ring, Walk *w)
 {
     const unsigned unit =
         __shfl_sync(~0u, blockIdx.x * WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
-    unsigned strip, chunk;
-    if (unit >= s.strips * s.chunks)
+    if (unit >= s.walks.units)
         return false;
-    place(s, unit, &strip, &chunk);
-    w->top = s.y0 + static_cast<size_t>(chunk) * s.block_rows;
-    w->rows = static_cast<int>(min(s.y1 - w->top, static_cast<size_t>(s.block_rows)));
-    w->strip = static_cast<int>(strip) * STRIP;
-    w->end = w->rows + s.last_row;
+    const GfWalk walk = gf_walk(s.walks, unit);
+    w->top = s.y0 + walk.top;
+    w->rows = walk.rows;
+    w->strip = static_cast<int>(walk.strip) * STRIP;
+    const int window = w->strip + s.first_byte;
+    w->lead = window & 15;
+    w->start = window - w->lead;
     w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
-    const int left = w->strip + s.first_byte;
-    w->lead = left & 15;
-    w->plain = false;
-    w->edge =
-        !s.vectors_in || left < w->lead || left - w->lead > s.in_samples - 16 * VECTORS<GROUPS>;
-    if (w->edge) {
-        map_window<GROUPS>(s, left, ring);
-        return true;
-    }
+    w->simple = s.simple && w->whole && w->rows % ROWS == 0;
     const long long y = static_cast<long long>(w->top) + s.origin_y;
+    const int rows = w->rows + s.above;
     size_t i = static_cast<size_t>(y) - s.in.first;
     i -= i >= s.in.capacity ? s.in.capacity : 0;
-    w->plain = y >= 0 && y + w->end <= s.in_height && i + w->end <= s.in.capacity;
-    const uint8_t *first = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
-                           blockIdx.y * s.in.batch + (left - w->lead);
-#pragma unroll
-    for (int t = 0; t < TURNS<GROUPS>; t++) {
-        const int own = threadIdx.x % 32 + t * 32, row = own / VECTORS<GROUPS>;
-        copies->from[t] =
-            first + row * static_cast<long long>(s.in.stride) + own % VECTORS<GROUPS> * 16;
-    }
+    const bool inside =
+        s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * VECTORS<GROUPS>;
+    w->plain = inside && w->rows % ROWS == 0 && y >= 0 && y + rows <= s.in_height &&
+               i + rows <= s.in.capacity;
+    w->first_vector = w->left = w->odd = 0;
+    w->end_vector = VECTORS<GROUPS>;
+    w->right = WINDOW<GROUPS>;
+    if (!inside)
+        find_odd<GROUPS>(s, w, ring);
     return true;
-}
-
-/* ---- reading ---- */
-
-/* Of the first ROWS lanes, each its input row r + lane; NULL: the border's constant, or nothing that
- * counts. */
-__device__ const uint8_t *input_row(const Tensor &s, const Walk &w, int r)
-{
-    const int lane = threadIdx.x % 32;
-    if (lane >= ROWS || r + lane < 0 || r + lane >= w.end)
-        return nullptr;
-    const long long y = gf_border_index(static_cast<long long>(w.top) + s.origin_y + r + lane,
-                                        s.in_height, s.border);
-    return y < 0 ? nullptr
-                 : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
-}
-
-/* The row of lane i. */
-__device__ const uint8_t *row_of(const uint8_t *own, int i)
-{
-    return reinterpret_cast<const uint8_t *>(
-        __shfl_sync(~0u, reinterpret_cast<unsigned long long>(own), i));
-}
-
-/* Rows of a strip at the picture's edge, byte by byte. */
-template <int GROUPS>
-__device__ void fill_edge(const Tensor &s, const Walk &w, const uint8_t *own, const int *places,
-                          uint4 (*to)[VECTORS<GROUPS>])
-{
-    constexpr int TURNS = (WINDOW<GROUPS> + 31) / 32, HALF = ROWS / 2;
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int half = 0; half < ROWS; half += HALF) {
-        uint8_t byte[HALF][TURNS];
-#pragma unroll
-        for (int i = 0; i < TURNS * HALF; i++) {
-            const uint8_t *row = row_of(own, half + i / TURNS);
-            const int at = lane + i % TURNS * 32, place = at < WINDOW<GROUPS> ? places[at] : -1;
-            byte[i / TURNS][i % TURNS] = static_cast<uint8_t>(s.border_word);
-            if (row && place >= 0)
-                byte[i / TURNS][i % TURNS] = row[place];
-        }
-#pragma unroll
-        for (int i = 0; i < TURNS * HALF; i++)
-            if (lane + i % TURNS * 32 < WINDOW<GROUPS>)
-                reinterpret_cast<uint8_t *>(to[half + i / TURNS])[w.lead + lane + i % TURNS * 32] =
-                    byte[i / TURNS][i % TURNS];
-    }
-}
-
-/* Rows that the border maps to others, or that are not one after the other in memory. */
-template <int GROUPS>
-__device__ void fill_mapped(const Tensor &s, const Walk &w, const uint8_t *own,
-                            uint4 (*to)[VECTORS<GROUPS>])
-{
-#pragma unroll
-    for (int t = 0; t < TURNS<GROUPS>; t++) {
-        const int i = threadIdx.x % 32 + t * 32, row = i / VECTORS<GROUPS>;
-        const uint8_t *from = row_of(own, row % ROWS);
-        if (row < ROWS && from)
-            __pipeline_memcpy_async(
-                &to[0][i], from + (w.strip + s.first_byte - w.lead) + i % VECTORS<GROUPS> * 16, 16);
-        else if (row < ROWS)
-            to[0][i] = make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
-    }
-}
-
-/* Sends input rows [r, r + ROWS) on their way to the ring's place for that batch. */
-template <int GROUPS>
-__device__ void fill(const Tensor &s, const Walk &w, const Copies<GROUPS> &copies, int r, int batch,
-                     Ring<GROUPS> &ring)
-{
-    uint4(*to)[VECTORS<GROUPS>] = ring.rows[batch % (AHEAD + 1)];
-    if (w.plain && r >= 0 && r + ROWS <= w.end) {
-#pragma unroll
-        for (int t = 0; t < TURNS<GROUPS>; t++)
-            if (threadIdx.x % 32 + t * 32 < ROWS * VECTORS<GROUPS>)
-                __pipeline_memcpy_async(&to[0][threadIdx.x % 32 + t * 32],
-                                        copies.from[t] + r * static_cast<long long>(s.in.stride),
-                                        16);
-    } else {
-        const uint8_t *own = input_row(s, w, r);
-        if (w.edge)
-            fill_edge<GROUPS>(s, w, own, ring.places, to);
-        else
-            fill_mapped<GROUPS>(s, w, own, to);
-    }
-    __pipeline_commit();
-}
-
-/* This lane's words of a batch that has come: of each row and group, for its two blocks. */
-template <int GROUPS>
-__device__ void read_rows(const Walk &w, int batch, const Ring<GROUPS> &ring, uint32_t (*x)[2])
-{
-    const int lane = threadIdx.x % 32;
-    const int first = w.lead + lane / 4 * BLOCK + lane % 4 * WORD;
-#pragma unroll
-    for (int i = 0; i < ROWS * GROUPS * 2; i++) {
-        const auto row =
-            reinterpret_cast<const uint8_t *>(ring.rows[batch % (AHEAD + 1)][i / (GROUPS * 2)]);
-        x[i / 2][i % 2] = *reinterpret_cast<const uint32_t *>(row + first + i / 2 % GROUPS * GROUP +
-                                                              i % 2 * (STRIP / 2));
-    }
-}
-
-/* Waits for a batch, then sends the one after all that are on their way. Batch 0 begins so far above
- * input row 0 that a batch is the last that ROWS output rows need. */
-template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
-
-template <int HEIGHT, int GROUPS>
-__device__ void fill_first(const Tensor &s, const Walk &w, const Copies<GROUPS> &copies,
-                           Ring<GROUPS> &ring)
-{
-    for (int batch = 0; batch < AHEAD; batch++)
-        fill<GROUPS>(s, w, copies, HEIGHT - 1 - ABOVE<HEIGHT> + batch * ROWS, batch, ring);
-}
-
-template <int HEIGHT, int GROUPS>
-__device__ void next_rows(const Tensor &s, const Walk &w, const Copies<GROUPS> &copies, int first,
-                          Ring<GROUPS> &ring, uint32_t (*x)[2])
-{
-    const int batch = (first + ABOVE<HEIGHT>) / ROWS;
-    __pipeline_wait_prior(AHEAD - 1);
-    __syncwarp();
-    read_rows<GROUPS>(w, batch, ring, x);
-    fill<GROUPS>(s, w, copies, first + HEIGHT - 1 + AHEAD * ROWS, batch + AHEAD, ring);
 }
 
 /* ---- products ---- */
@@ -297,18 +312,20 @@ __device__ float as_float(int sum)
 /* What SLOTS words of two blocks make with as many of the second matrix. Of an odd number of slots
  * one is multiplied alone: the first where FIRST is set, so that neighbouring rows, which pair the
  * same slots, find them in the same registers (but hold the second matrix in pairs of two kinds). */
-template <bool FIRST, int SLOTS>
-__device__ void multiply(const uint32_t (*x)[2], const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
+template <bool FIRST, int SLOTS, typename Slot>
+__device__ void multiply(Slot slot, const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
 {
     constexpr int ALONE = SLOTS % 2 == 0 ? -1 : FIRST ? 0 : SLOTS - 1;
 #pragma unroll
     for (int i = 0; i < SUMS; i++)
         sums[i] = GF_TENSOR_START;
-    if constexpr (ALONE >= 0)
-        gf_multiply_16(sums, x[ALONE], words[ALONE]);
+    if constexpr (ALONE >= 0) {
+        const uint32_t a[2] = {slot(ALONE)[0], slot(ALONE)[1]};
+        gf_multiply_16(sums, a, words[ALONE]);
+    }
 #pragma unroll
     for (int i = ALONE == 0 ? 1 : 0; i + 1 < SLOTS; i += 2) {
-        const uint32_t a[4] = {x[i][0], x[i][1], x[i + 1][0], x[i + 1][1]};
+        const uint32_t a[4] = {slot(i)[0], slot(i)[1], slot(i + 1)[0], slot(i + 1)[1]};
         const uint32_t b[2] = {words[i], words[i + 1]};
         gf_multiply_32(sums, a, b);
     }
@@ -360,12 +377,12 @@ template <typename Out> struct alignas(2 * sizeof(Out)) Pair {
     Out sample[2];
 };
 
-template <typename Out> __device__ Out convert(float v)
+template <typename Out> __device__ void store_pair(unsigned char *to, float a, float b)
 {
     if constexpr (sizeof(Out) == 1)
-        return static_cast<Out>(gf_round_byte(v));
+        *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(gf_round_bytes(a, b, 0.0f, 0.0f));
     else
-        return gf_convert<Out>(v);
+        *reinterpret_cast<Pair<Out> *>(to) = {gf_convert<Out>(a), gf_convert<Out>(b)};
 }
 
 /* Where output row `first` of the warp begins. */
@@ -385,8 +402,8 @@ __device__ void store_pairs(const Tensor &s, const Walk &w, int first,
     for (int r = 0; r < ROWS; r++, row += s.out.stride)
 #pragma unroll
         for (int i = 0; i < SUMS; i += 2)
-            reinterpret_cast<Pair<Out> *>(row)[i * (STRIP / 8)] = {
-                convert<Out>(v[r * SUMS + i]), convert<Out>(v[r * SUMS + i + 1])};
+            store_pair<Out>(row + i * (STRIP / 4) * sizeof(Out), v[r * SUMS + i],
+                            v[r * SUMS + i + 1]);
 }
 
 /* Stores output rows [first, first + ROWS) as far as there are. */
@@ -409,71 +426,162 @@ __device__ void store(const Tensor &s, const Walk &w, int first, const float (&v
     }
 }
 
-/* ---- the kernels ---- */
+/* ---- responses ---- */
 
-/* A thread's registers: so many words that stay there, and others. (Left to itself the compiler asks for
- * fewer than do without spills.) */
-constexpr int registers(int words)
+/* What a lane multiplies by, and what follows. */
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS> struct Bank {
+    uint32_t words[FILTERS][PLANES][HEIGHT * GROUPS];
+    float scale[FILTERS][2], offset[FILTERS][2]; /* of even and odd samples */
+
+    __device__ explicit Bank(const Tensor &s)
+    {
+#pragma unroll
+        for (int i = 0; i < FILTERS * PLANES; i++)
+            read_words(s.words + i * HEIGHT * GROUPS * 32, words[i / PLANES][i % PLANES]);
+#pragma unroll
+        for (int i = 0; i < FILTERS * 2; i++) {
+            const bool colour = !s.finished || channel_of(s, i % 2) < s.post_channels;
+            const bool kept = s.keep_alpha && channel_of(s, i % 2) == s.channels - 1;
+            scale[i / 2][i % 2] = kept ? s.kept_scale : s.scale[i / 2];
+            offset[i / 2][i % 2] = kept ? s.kept_offset : colour ? s.offset[i / 2] : s.bare_offset;
+        }
+    }
+};
+
+/* The sums of ROWS output rows; `slot(i)` is this lane's words of group i % GROUPS of input row i /
+ * GROUPS. Rows that begin with an odd one may pair rows as their neighbours do. */
+template <bool PAIRED, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot, typename Use>
+__device__ void sum_up(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot slot, Use use)
 {
-    constexpr int OTHERS = 84;
-    return (words + OTHERS + 7) / 8 * 8;
+#pragma unroll
+    for (int i = 0; i < ROWS * FILTERS; i++) {
+        const int r = i / FILTERS, f = i % FILTERS;
+        const auto own = [&](int j) { return slot(r * GROUPS + j); };
+        int sums[PLANES][SUMS];
+#pragma unroll
+        for (int p = 0; p < PLANES; p++)
+            if (PAIRED && r % 2 == 1)
+                multiply<true>(own, bank.words[f][p], sums[p]);
+            else
+                multiply<false>(own, bank.words[f][p], sums[p]);
+        use(r, f, sums);
+    }
 }
 
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-constexpr int REGISTERS = registers(
-    (HEIGHT - 1 + ROWS) * GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
-    FILTERS * PLANES * (HEIGHT * GROUPS + (GROUPS == 1 && HEIGHT * PLANES <= 5 ? HEIGHT / 2 : 0)));
-template <int HEIGHT, int GROUPS, int PLANES>
-constexpr int REGISTERS_OF_ROWS = registers(ROWS *GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT);
-
-/* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-__global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
-    tensor(const __grid_constant__ Tensor s)
+/* All responses as they are before they are finished. */
+template <bool PAIRED, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot>
+__device__ void respond(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot slot,
+                        float (&v)[FILTERS][ROWS * SUMS])
 {
-    constexpr int SLOTS = HEIGHT * GROUPS;
-    __shared__ Ring<GROUPS> rings[WARPS];
-    Ring<GROUPS> &ring = rings[threadIdx.x / 32];
-    Walk w;
-    Copies<GROUPS> copies;
-    if (!begin<GROUPS>(s, ring, &w, &copies))
-        return;
-    fill_first<HEIGHT, GROUPS>(s, w, copies, ring);
-    uint32_t words[FILTERS][PLANES][SLOTS];
+    sum_up<PAIRED>(bank, slot, [&](int r, int f, const int(&sums)[PLANES][SUMS]) {
 #pragma unroll
-    for (int i = 0; i < FILTERS * PLANES; i++)
-        read_words(s.words + i * SLOTS * 32, words[i / PLANES][i % PLANES]);
-    uint32_t x[(HEIGHT - 1 + ROWS) * GROUPS][2] = {};
-    float scale[FILTERS][2], offset[FILTERS][2]; /* of even and odd samples */
+        for (int j = 0; j < SUMS; j++)
+            v[f][r * SUMS + j] = fmaf(join(sums, j), bank.scale[f][j % 2], bank.offset[f][j % 2]);
+    });
+}
+
+/* The lengths of two responses, in steps of the output. */
+template <bool PAIRED, int HEIGHT, int GROUPS, typename Slot>
+__device__ void find_magnitudes(const Tensor &s, const Bank<HEIGHT, GROUPS, 1, 2> &bank, Slot slot,
+                                float (&v)[ROWS * SUMS])
+{
+    sum_up<PAIRED>(bank, slot, [&](int r, int f, const int(&sums)[1][SUMS]) {
 #pragma unroll
-    for (int i = 0; i < FILTERS * 2; i++) {
-        const bool colour = !s.finished || channel_of(s, i % 2) < s.post_channels;
-        const bool kept = s.keep_alpha && channel_of(s, i % 2) == s.channels - 1;
-        scale[i / 2][i % 2] = kept ? s.kept_scale : s.scale[i / 2];
-        offset[i / 2][i % 2] = kept ? s.kept_offset : colour ? s.offset[i / 2] : s.bare_offset;
+        for (int j = 0; j < SUMS; j++) {
+            const float first = v[r * SUMS + j], response = join(sums, j);
+            v[r * SUMS + j] =
+                f == 0 ? response : gf_root(fmaf(first, first, response * response)) * s.magnitude;
+        }
+    });
+}
+
+/* ---- the loops ---- */
+
+/* ROWS rows of bytes. Two lanes change places so that each has four samples side by side, and a warp
+ * writes a row in one access. */
+struct Bytes {
+    unsigned char *to; /* this lane's of the next row */
+    unsigned take;     /* of its own four and the other lane's */
+
+    __device__ Bytes(const Tensor &s, const Walk &w)
+        : to(output_row(s, w, 0) + w.strip), take(threadIdx.x % 2 ? 0x3276 : 0x5410)
+    {
+        const int lane = threadIdx.x % 32;
+        to += lane % 2 * (STRIP / 2) + lane / 4 * BLOCK + lane % 4 / 2 * 4;
     }
+
+    __device__ void store(const Tensor &s, const float (&v)[ROWS * SUMS])
+    {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++, to += s.out.stride) {
+            const uint32_t own =
+                gf_round_bytes(v[r * SUMS], v[r * SUMS + 1], v[r * SUMS + 2], v[r * SUMS + 3]);
+            *reinterpret_cast<uint32_t *>(to) =
+                __byte_perm(own, __shfl_xor_sync(~0u, own, 1), take);
+        }
+    }
+};
+
+/* Rows of words in registers. They stay where they are while the loop passes PHASES batches, or, where
+ * that would be too much code, move up after each. */
+template <int HEIGHT>
+constexpr int PHASES = HEIGHT <= 7 ? (HEIGHT - 1 + ROWS + ROWS - 1) / ROWS : 1;
+template <int HEIGHT> constexpr int HELD = HEIGHT <= 7 ? PHASES<HEIGHT> *ROWS : HEIGHT - 1 + ROWS;
+
+template <int HEIGHT, int PLANES> constexpr bool PAIRED_PLAIN = HEIGHT *PLANES <= 15;
+
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int... PHASE>
+__device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
+                           const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank,
+                           std::integer_sequence<int, PHASE...>)
+{
+    constexpr int SLOTS = HELD<HEIGHT> * GROUPS, MOVED = ROWS * GROUPS;
+    uint32_t x[SLOTS][2];
+    Bytes bytes(s, w);
+    int first = -ABOVE<HEIGHT>;
+    const auto run_batch =
+        [&](auto phase) { /* false: it was the last */
+                          const auto slot = [&](int i) {
+                              return x[(decltype(phase)::value * MOVED + i) % SLOTS];
+                          };
+                          stream.next(first + AHEAD * ROWS < w.rows,
+                                      [&](int i) { return slot((HEIGHT - 1) * GROUPS + i); });
+                          if (first >= 0) {
+                              float v[1][ROWS * SUMS];
+                              if constexpr (FILTERS == 1)
+                                  respond<PAIRED_PLAIN<HEIGHT, PLANES>>(bank, slot, v);
+                              else
+                                  find_magnitudes<PAIRED_PLAIN<HEIGHT, PLANES>>(s, bank, slot,
+                                                                                v[0]);
+                              bytes.store(s, v[0]);
+                          }
+                          first += ROWS;
+                          return first < w.rows;
+        };
+    while ((run_batch(std::integral_constant<int, PHASE>()) && ...))
+        if constexpr (sizeof...(PHASE) == 1)
+#pragma unroll
+            for (int i = 0; i < (SLOTS - MOVED) * 2; i++)
+                x[i / 2][i % 2] = x[i / 2 + MOVED][i % 2];
+}
+
+/* The same of any strip. */
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
+__device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
+                        const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank)
+{
+    uint32_t x[(HEIGHT - 1 + ROWS) * GROUPS][2] = {};
     for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
 #pragma unroll
         for (int i = 0; i < (HEIGHT - 1) * GROUPS * 2; i++)
             x[i / 2][i % 2] = x[i / 2 + ROWS * GROUPS][i % 2];
-        next_rows<HEIGHT, GROUPS>(s, w, copies, first, ring, x + (HEIGHT - 1) * GROUPS);
+        stream.next(first + AHEAD * ROWS < w.rows,
+                    [&](int i) { return x[(HEIGHT - 1) * GROUPS + i]; });
         if (first < 0)
             continue;
         float v[FILTERS][ROWS * SUMS];
-#pragma unroll
-        for (int i = 0; i < ROWS * FILTERS; i++) {
-            const int r = i / FILTERS, f = i % FILTERS;
-            int sums[PLANES][SUMS];
-#pragma unroll
-            for (int p = 0; p < PLANES; p++)
-                if (r % 2 == 0 || HEIGHT * PLANES > 5)
-                    multiply<false>(x + r * GROUPS, words[f][p], sums[p]);
-                else
-                    multiply<true>(x + r * GROUPS, words[f][p], sums[p]);
-#pragma unroll
-            for (int j = 0; j < SUMS; j++)
-                v[f][r * SUMS + j] = fmaf(join(sums, j), scale[f][j % 2], offset[f][j % 2]);
-        }
+        respond<false>(
+            bank, [&](int i) { return x[i]; }, v);
         if constexpr (PLANES == 1)
             if (!s.finished)
                 finish_samples(s, v);
@@ -495,6 +603,92 @@ __device__ void add_row(const Tensor &s, const float (&h)[SUMS], float (&sums)[H
         }
 }
 
+/* The same of ROWS rows, which are filtered first. */
+template <int HEIGHT, int GROUPS, int PLANES, typename Slot>
+__device__ void add_rows(const Tensor &s, const uint32_t (&words)[PLANES][GROUPS], Slot slot,
+                         float (&sums)[HEIGHT][SUMS], float (&v)[ROWS * SUMS])
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        int products[PLANES][SUMS];
+        float h[SUMS];
+        const auto own = [&](int j) { return slot(r * GROUPS + j); };
+#pragma unroll
+        for (int p = 0; p < PLANES; p++)
+            multiply<false>(own, words[p], products[p]);
+#pragma unroll
+        for (int i = 0; i < SUMS; i++)
+            h[i] = join(products, i);
+        add_row(s, h, sums, v + r * SUMS);
+    }
+#pragma unroll
+    for (int i = 0; i < ROWS * SUMS; i++)
+        v[i] = fmaf(v[i], s.scale[0], s.offset[0]);
+}
+
+/* Output rows above the first are summed too, in part, and dropped. */
+template <int HEIGHT, bool SIMPLE, int GROUPS, int PLANES>
+__device__ void run_rows(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
+                         const uint32_t (&words)[PLANES][GROUPS])
+{
+    Bytes bytes(s, w);
+    float sums[HEIGHT][SUMS] = {};
+    for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
+        uint32_t x[ROWS * GROUPS][2];
+        const auto slot = [&](int i) { return x[i]; };
+        stream.next(first + AHEAD * ROWS < w.rows, slot);
+        float v[1][ROWS * SUMS];
+        add_rows<HEIGHT>(s, words, slot, sums, v[0]);
+        if (!SIMPLE && PLANES == 1 && !s.finished)
+            finish_samples(s, v);
+        if (first < 0)
+            continue;
+        if constexpr (SIMPLE)
+            bytes.store(s, v[0]);
+        else
+            store(s, w, first, v[0]);
+    }
+}
+
+/* ---- the kernels ---- */
+
+/* A thread's registers: words and sums that stay there, and others, and as many more as cost no block of
+ * a multiprocessor. (Left to itself the compiler asks for fewer than do without spills.) */
+constexpr int registers(int words, int others)
+{
+    constexpr int STEPS[] = {96, 112, 128, 144, 168, 200, 248};
+    for (int step : STEPS)
+        if (words + others <= step)
+            return step;
+    return 248;
+}
+
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
+constexpr int REGISTERS = registers(HELD<HEIGHT> *GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
+                                        FILTERS * PLANES * HEIGHT * GROUPS,
+                                    GROUPS > 1 ? 64 : 100);
+template <int HEIGHT, int GROUPS, int PLANES>
+constexpr int REGISTERS_OF_ROWS = registers(ROWS *GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT,
+                                            GROUPS > 2 ? 64 : 84);
+
+/* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
+__global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
+    tensor(const __grid_constant__ Tensor s)
+{
+    __shared__ Ring<GROUPS> rings[WARPS];
+    Ring<GROUPS> &ring = rings[threadIdx.x / 32];
+    Walk w;
+    if (!begin<GROUPS>(s, ring, &w))
+        return;
+    Stream<GROUPS> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
+    const Bank<HEIGHT, GROUPS, PLANES, FILTERS> bank(s);
+    if (w.simple)
+        run_simple(s, w, stream, bank, std::make_integer_sequence<int, PHASES<HEIGHT>>());
+    else
+        run_any(s, w, stream, bank);
+}
+
 /* Products of a column of HEIGHT taps and a row. */
 template <int HEIGHT, int GROUPS, int PLANES>
 __global__ void __maxnreg__((REGISTERS_OF_ROWS<HEIGHT, GROUPS, PLANES>))
@@ -503,41 +697,17 @@ __global__ void __maxnreg__((REGISTERS_OF_ROWS<HEIGHT, GROUPS, PLANES>))
     __shared__ Ring<GROUPS> rings[WARPS];
     Ring<GROUPS> &ring = rings[threadIdx.x / 32];
     Walk w;
-    Copies<GROUPS> copies;
-    if (!begin<GROUPS>(s, ring, &w, &copies))
+    if (!begin<GROUPS>(s, ring, &w))
         return;
-    fill_first<HEIGHT, GROUPS>(s, w, copies, ring);
+    Stream<GROUPS> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
     uint32_t words[PLANES][GROUPS];
 #pragma unroll
     for (int p = 0; p < PLANES; p++)
         read_words(s.words + p * GROUPS * 32, words[p]);
-    float sums[HEIGHT][SUMS] = {};
-    /* Output rows above the first are summed too, in part, and dropped. */
-    for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
-        uint32_t x[ROWS * GROUPS][2];
-        next_rows<HEIGHT, GROUPS>(s, w, copies, first, ring, x);
-        float v[1][ROWS * SUMS];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            int products[PLANES][SUMS];
-            float h[SUMS];
-#pragma unroll
-            for (int p = 0; p < PLANES; p++)
-                multiply<false>(x + r * GROUPS, words[p], products[p]);
-#pragma unroll
-            for (int i = 0; i < SUMS; i++)
-                h[i] = join(products, i);
-            add_row(s, h, sums, v[0] + r * SUMS);
-        }
-#pragma unroll
-        for (int i = 0; i < ROWS * SUMS; i++)
-            v[0][i] = fmaf(v[0][i], s.scale[0], s.offset[0]);
-        if constexpr (PLANES == 1)
-            if (!s.finished)
-                finish_samples(s, v);
-        if (first >= 0)
-            store(s, w, first, v[0]);
-    }
+    if (w.simple)
+        run_rows<HEIGHT, true>(s, w, stream, words);
+    else
+        run_rows<HEIGHT, false>(s, w, stream, words);
 }
 
 /* ---- the launcher ---- */
@@ -562,6 +732,14 @@ void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
         s->bare_offset = static_cast<float>(bare);
         s->offset[f] = static_cast<float>(bare + mid);
     }
+    const bool lengths = plan.filters == 2 && plan.planes == 1 && !step->keep_alpha &&
+                         step->combine.op == GF_COMBINE_L2 && step->posts == 0 &&
+                         linear->offset == 0.0 && step->mid == 0.0 && step->gain > 0.0 &&
+                         plan.unit[0] == plan.unit[1];
+    if (lengths)
+        s->magnitude = static_cast<float>(std::fabs(linear->scale * plan.unit[0]) * step->gain);
+    s->simple = step->out == GF_U8 && gf_aligned(s->out.samples, s->out.stride, s->out.batch, 4) &&
+                (plan.filters == 1 ? s->finished : lengths);
     s->kept_scale = static_cast<float>(gain / (plan.planes > 1 ? 65536.0 : 1.0)); /* last plane's */
     s->kept_offset = static_cast<float>(-extra * static_cast<double>(s->kept_scale));
 }
@@ -582,7 +760,7 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.out_samples = static_cast<int>(step->out_width * step->channels);
     s.first_byte = state->plan.first_word * 4;
     s.last_row = static_cast<int>(step->linear.height) - 1;
-    s.strips = static_cast<unsigned>(gf_divide_up(s.out_samples, STRIP));
+    s.above = static_cast<int>(state->plan.height) - 1;
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
@@ -602,12 +780,11 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
 void cut(const GfLaunch *launch, size_t warps_at_once, Tensor *s)
 {
     const size_t rows = launch->y1 - launch->y0;
-    const size_t strips = s->strips * launch->count;
-    const size_t chunks = gf_divide_up(WAVES * warps_at_once, strips);
+    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, STRIP));
     const size_t least = 2 * launch->step->linear.height + 2;
-    const size_t own = gf_divide_up(rows, chunks);
-    s->block_rows = static_cast<int>(gf_divide_up(own < least ? least : own, size_t{ROWS})) * ROWS;
-    s->chunks = static_cast<unsigned>(gf_divide_up(rows, static_cast<size_t>(s->block_rows)));
+    const size_t own =
+        gf_divide_up(rows, gf_divide_up(WAVES * warps_at_once, strips * launch->count));
+    s->walks = gf_walks(strips, rows, own < least ? least : own, least, ROWS);
 }
 
 using Kernel = decltype(&tensor<3, 1, 1, 1>);
@@ -677,7 +854,7 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
         return error;
     Tensor s = describe(launch, state);
     cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once), &s);
-    const unsigned blocks = gf_divide_up(s.strips * s.chunks, static_cast<unsigned>(WARPS));
+    const unsigned blocks = gf_divide_up(s.walks.units, static_cast<unsigned>(WARPS));
     for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
         const size_t left = launch->count - done;
         const dim3 grid(blocks, static_cast<unsigned>(left < MOST_PICTURES ? left : MOST_PICTURES));

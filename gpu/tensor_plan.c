@@ -145,11 +145,12 @@ static size_t planes_of(const GfLinear *linear, bool rows_only)
     return most;
 }
 
-/* Are tensor cores to make the row pass only? Wherever it can be had, it was measured to be faster. */
+/* Are tensor cores to make the row pass only? That was measured to be faster, but where all of the kernel
+ * is in one plane. */
 static bool use_rows(const GfStep *step)
 {
     return step->separable && step->linear.filters == 1 && step->post_channels == step->channels &&
-           fits(step, true);
+           fits(step, true) && !(fits(step, false) && planes_of(&step->linear, false) == 1);
 }
 
 /* ---- what is supported ---- */
