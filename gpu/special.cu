@@ -856,9 +856,11 @@ void cut(const GfLaunch *launch, size_t blocks, int side, int n, Geometry *g)
 {
     const size_t rows = g->y1 - g->y0;
     const size_t strips = static_cast<size_t>(gf_divide_up(g->out_samples, 32 * n));
-    const size_t own =
-        launch->tiling > 0 ? ASKED_ROWS : choose_rows(rows, strips * launch->count, blocks, side);
-    g->walks = gf_walks(strips, rows, own, 2 * static_cast<size_t>(side) + 2, 1);
+    if (launch->tiling > 0)
+        g->walks = gf_walks(strips, rows, ASKED_ROWS, ASKED_ROWS, 1);
+    else
+        g->walks = gf_walks(strips, rows, choose_rows(rows, strips * launch->count, blocks, side),
+                            2 * static_cast<size_t>(side) + 2, 1);
 }
 
 /* The taps in their box, with their factor; opacity that is kept has the identity. */
@@ -996,7 +998,8 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
 {
     const GfStep *step = launch->step;
     const bool layer = gf_step_is_layer(step) && !is_bank(launch);
-    const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op;
+    const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&
+                       gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;
     if (layer || (alike && launch->tiling == GF_SPECIAL_AS_LAYER))
         return gf_launch_special_layer(launch, stream);
     return gf_with_sample<float>(

@@ -84,7 +84,7 @@ static double multiply(const GfTensor *tensor, unsigned char (*rows)[GF_TENSOR_G
     return sum * tensor->unit[0];
 }
 
-static void check(const GfStep *step, double tolerance)
+static void check(const GfStep *step, bool rows_only, double tolerance)
 {
     static GfTensor tensor;
     unsigned char rows[GF_TENSOR_SIDE][GF_TENSOR_GROUPS * GROUP];
@@ -92,7 +92,7 @@ static void check(const GfStep *step, double tolerance)
     const int channels = (int)step->channels;
     assert_int_equal(supports(step, false), GF_OK);
     gf_tensor_plan(step, &tensor);
-    assert_int_equal(tensor.rows_only, step->separable);
+    assert_int_equal(tensor.rows_only, rows_only);
     assert_true(tensor.height >= linear->height && tensor.height % 2 == 1);
     for (size_t i = 0; i < sizeof rows; i++)
         ((unsigned char *)rows)[i] = (unsigned char)next();
@@ -119,7 +119,7 @@ static void test_fractions(void **unused)
         for (size_t i = 0; i < width * height; i++)
             weights[i] = ((double)next() / 0x1p24 - 0.3) / (double)(width * height);
         GfStep step = bank(channels, width, height, weights);
-        check(&step, 255.0 * (double)(width * height) * 0x1p-23 / (double)(width * height));
+        check(&step, false, 255.0 * (double)(width * height) * 0x1p-23 / (double)(width * height));
     }
 }
 
@@ -136,7 +136,7 @@ static void test_integers(void **unused)
         GfStep step = bank(between(1, 4), 5, 5, weights);
         gf_tensor_plan(&step, &tensor);
         assert_int_equal(tensor.planes, 1);
-        check(&step, 1e-7);
+        check(&step, false, 1e-7);
     }
 }
 
@@ -144,6 +144,7 @@ static void test_integers(void **unused)
 static void test_factors(void **unused)
 {
     double row[] = {0.1, 0.2, 0.4, 0.2, 0.1}, column[] = {-1.0, -2.0, 0.0, 2.0, 1.0};
+    double fractions[] = {0.123, 0.2, 0.354, 0.2, 0.123};
     static GfTensor tensor;
     (void)unused;
     GfStep step = bank(1, 5, 5, NULL);
@@ -152,7 +153,12 @@ static void test_factors(void **unused)
     step.separable = true;
     gf_tensor_plan(&step, &tensor);
     assert_int_equal(tensor.planes, 1); /* 1, 2 and 4 times 0.1, times small integers */
-    check(&step, 1e-9);
+    check(&step, false, 1e-9);          /* so all of it stands in one plane */
+    step.linear.rows = fractions;
+    step.linear.columns = row;
+    gf_tensor_plan(&step, &tensor);
+    assert_int_equal(tensor.planes, GF_TENSOR_PLANES);
+    check(&step, true, 255.0 * 0x1p-23);
 }
 
 /* A copied opacity has a tap of 1 where the kernel's anchor is. */
@@ -206,20 +212,20 @@ static void test_refusals(void **unused)
 static void test_choice(void **unused)
 {
     double weights[25] = {0.1, 0.23, 0.3571}, seven[49] = {0.1, 0.23, 0.3571};
+    double nine[81] = {0.1, 0.23, 0.3571};
     (void)unused;
     GfStep step = bank(1, 5, 5, weights);
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
     assert_string_equal(gf_algorithm_choose(&step, false, 80)->name, "tensor");
     assert_string_equal(gf_algorithm_choose(&step, false, 75)->name, "special");
     step = bank(1, 3, 3, weights);
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
+    step = bank(1, 1, 1, weights);
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
     step = bank(1, 5, 5, weights);
     step.in = GF_U16;
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
     step = bank(3, 5, 5, weights);
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
-    step.separable = true;
-    step.linear.rows = step.linear.columns = weights;
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
     /* Of floats a product of 7 x 7 goes to two passes, other kernels do not. */
     step = bank(1, 7, 7, seven);
@@ -228,6 +234,16 @@ static void test_choice(void **unused)
     step.separable = true;
     step.linear.rows = step.linear.columns = seven;
     assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "separable");
+    /* Large kernels of gray, unless hardly any of their square is filled; not of colour. */
+    step = bank(1, 9, 9, nine);
+    step.in = step.out = GF_F32;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    step = bank(1, 9, 2, nine);
+    step.in = GF_U16;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "shared");
+    step = bank(3, 9, 9, nine);
+    step.in = GF_U16;
+    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "shared");
 }
 
 int main(void)
