@@ -449,8 +449,8 @@ template <int HEIGHT, int GROUPS, int PLANES, int FILTERS> struct Bank {
 };
 
 /* The sums of ROWS output rows; `slot(i)` is this lane's words of group i % GROUPS of input row i /
- * GROUPS. Rows that begin with an odd one may pair rows as their neighbours do. */
-template <bool PAIRED, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot, typename Use>
+ * GROUPS. ODD: rows that begin with an odd one pair rows as their neighbours do. */
+template <bool ODD, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot, typename Use>
 __device__ void sum_up(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot slot, Use use)
 {
 #pragma unroll
@@ -460,7 +460,7 @@ __device__ void sum_up(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot s
         int sums[PLANES][SUMS];
 #pragma unroll
         for (int p = 0; p < PLANES; p++)
-            if (PAIRED && r % 2 == 1)
+            if (ODD && r % 2 == 1)
                 multiply<true>(own, bank.words[f][p], sums[p]);
             else
                 multiply<false>(own, bank.words[f][p], sums[p]);
@@ -469,11 +469,11 @@ __device__ void sum_up(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot s
 }
 
 /* All responses as they are before they are finished. */
-template <bool PAIRED, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot>
+template <bool ODD, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot>
 __device__ void respond(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot slot,
                         float (&v)[FILTERS][ROWS * SUMS])
 {
-    sum_up<PAIRED>(bank, slot, [&](int r, int f, const int(&sums)[PLANES][SUMS]) {
+    sum_up<ODD>(bank, slot, [&](int r, int f, const int(&sums)[PLANES][SUMS]) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
             v[f][r * SUMS + j] = fmaf(join(sums, j), bank.scale[f][j % 2], bank.offset[f][j % 2]);
@@ -481,11 +481,11 @@ __device__ void respond(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot 
 }
 
 /* The lengths of two responses, in steps of the output. */
-template <bool PAIRED, int HEIGHT, int GROUPS, typename Slot>
+template <bool ODD, int HEIGHT, int GROUPS, typename Slot>
 __device__ void find_magnitudes(const Tensor &s, const Bank<HEIGHT, GROUPS, 1, 2> &bank, Slot slot,
                                 float (&v)[ROWS * SUMS])
 {
-    sum_up<PAIRED>(bank, slot, [&](int r, int f, const int(&sums)[1][SUMS]) {
+    sum_up<ODD>(bank, slot, [&](int r, int f, const int(&sums)[1][SUMS]) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++) {
             const float first = v[r * SUMS + j], response = join(sums, j);
@@ -528,7 +528,8 @@ template <int HEIGHT>
 constexpr int PHASES = HEIGHT <= 7 ? (HEIGHT - 1 + ROWS + ROWS - 1) / ROWS : 1;
 template <int HEIGHT> constexpr int HELD = HEIGHT <= 7 ? PHASES<HEIGHT> *ROWS : HEIGHT - 1 + ROWS;
 
-template <int HEIGHT, int PLANES> constexpr bool PAIRED_PLAIN = HEIGHT *PLANES <= 15;
+/* Do rows that begin with an odd one pair rows as their neighbours do? Else pairs are copied. */
+template <int HEIGHT, int PLANES> constexpr bool PAIRED = HEIGHT *PLANES <= 15;
 
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int... PHASE>
 __device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
@@ -539,25 +540,22 @@ __device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS> &strea
     uint32_t x[SLOTS][2];
     Bytes bytes(s, w);
     int first = -ABOVE<HEIGHT>;
-    const auto run_batch =
-        [&](auto phase) { /* false: it was the last */
-                          const auto slot = [&](int i) {
-                              return x[(decltype(phase)::value * MOVED + i) % SLOTS];
-                          };
-                          stream.next(first + AHEAD * ROWS < w.rows,
-                                      [&](int i) { return slot((HEIGHT - 1) * GROUPS + i); });
-                          if (first >= 0) {
-                              float v[1][ROWS * SUMS];
-                              if constexpr (FILTERS == 1)
-                                  respond<PAIRED_PLAIN<HEIGHT, PLANES>>(bank, slot, v);
-                              else
-                                  find_magnitudes<PAIRED_PLAIN<HEIGHT, PLANES>>(s, bank, slot,
-                                                                                v[0]);
-                              bytes.store(s, v[0]);
-                          }
-                          first += ROWS;
-                          return first < w.rows;
-        };
+    /* False: it was the last. */
+    const auto run_batch = [&](auto phase) {
+        const auto slot = [&](int i) { return x[(decltype(phase)::value * MOVED + i) % SLOTS]; };
+        stream.next(first + AHEAD * ROWS < w.rows,
+                    [&](int i) { return slot((HEIGHT - 1) * GROUPS + i); });
+        if (first >= 0) {
+            float v[1][ROWS * SUMS];
+            if constexpr (FILTERS == 1)
+                respond<PAIRED<HEIGHT, PLANES>>(bank, slot, v);
+            else
+                find_magnitudes<PAIRED<HEIGHT, PLANES>>(s, bank, slot, v[0]);
+            bytes.store(s, v[0]);
+        }
+        first += ROWS;
+        return first < w.rows;
+    };
     while ((run_batch(std::integral_constant<int, PHASE>()) && ...))
         if constexpr (sizeof...(PHASE) == 1)
 #pragma unroll
