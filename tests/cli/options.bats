@@ -153,3 +153,14 @@ says() {
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: "devics" is no call; did you mean "devices"?' ]
 }
+
+@test "docs/filters.md has a row and a picture of every filter" {
+    local docs=$BATS_TEST_DIRNAME/../../docs name summary
+    gf filters
+    while read -r name summary; do
+        grep -qF "| \`$name\` | $summary | " "$docs/filters.md"
+    done < <(sed '/^$/,$d' <<<"$output")
+    while read -r name; do
+        [ -s "$docs/$name" ]
+    done < <(sed -n 's/.*(\(pictures[^)]*\)).*/\1/p' "$docs/filters.md")
+}
