@@ -170,7 +170,7 @@ enum Ending {
 struct Geometry {
     GfRows in;
     GfOutRows out;
-    size_t y0, y1;
+    size_t y0;
     long long in_width, in_height;
     long long origin_y;      /* input row of the box's first row for output row 0 */
     int first_row, last_row; /* rows of the box that have taps: no others need to be there */
@@ -803,7 +803,6 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
     g.in = launch->in;
     g.out = launch->out;
     g.y0 = launch->y0;
-    g.y1 = launch->y1;
     g.in_width = static_cast<long long>(step->in_width);
     g.in_height = static_cast<long long>(step->in_height);
     g.origin_y = step->origin_y - box.above;
@@ -854,7 +853,7 @@ unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
 
 void cut(const GfLaunch *launch, size_t blocks, int side, int n, Geometry *g)
 {
-    const size_t rows = g->y1 - g->y0;
+    const size_t rows = launch->y1 - launch->y0;
     const size_t strips = static_cast<size_t>(gf_divide_up(g->out_samples, 32 * n));
     if (launch->tiling > 0)
         g->walks = gf_walks(strips, rows, ASKED_ROWS, ASKED_ROWS, 1);

@@ -45,7 +45,7 @@ constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
 struct Tensor {
     GfRows in;
     GfOutRows out;
-    size_t y0, y1;
+    size_t y0;
     long long in_width, in_height, origin_y;
     int in_samples, out_samples, channels;
     int first_byte; /* of a block's window, from the block's own first */
@@ -749,7 +749,6 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.in = launch->in;
     s.out = launch->out;
     s.y0 = launch->y0;
-    s.y1 = launch->y1;
     s.in_width = static_cast<long long>(step->in_width);
     s.in_height = static_cast<long long>(step->in_height);
     s.origin_y = step->origin_y;

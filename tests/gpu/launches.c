@@ -239,7 +239,8 @@ void test_minibatches(void)
     size_t pooled = 0, cases = quick ? 3 : 140;
     for (size_t i = 0; i < cases; i++)
         pooled += random_pooled_minibatch(i);
-    report(pooled >= cases / 3, "pooled minibatches", "few layers are pooled in their launch");
+    report(quick || pooled > cases / 2, "pooled minibatches",
+           "few layers are pooled in their launch");
     for (size_t i = 0; i < (quick ? 2 : 28); i++)
         pooled_apart(i);
     for (size_t i = 0; i < (quick ? 3 : 100); i++)
