@@ -182,12 +182,30 @@ static GfStatus separable_supports(const GfStep *step, bool wide)
 
 enum { TENSOR_CHANNELS = 4 };
 
+static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t bytes = gf_tensor_tile(step, 8, 4).bytes;
+    if (wide || step->in == GF_F64 || step->out != GF_F32)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: layers whose maps are f32, with sums in f32");
+    if (bytes > GF_SHARED_BYTES)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: %d bytes of shared memory for the windows of a tile, these "
+                       "(%zu x %zu, stride %zu x %zu) take more",
+                       GF_SHARED_BYTES, linear->width, linear->height, step->stride_x,
+                       step->stride_y);
+    if (gf_linear_taps(linear) > INT_MAX / 16 || !fits_int(step))
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: filters within 2^27 taps and pictures within 2^28 pixels");
+    return GF_OK;
+}
+
 static GfStatus tensor_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
     bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
     if (gf_step_is_layer(step))
-        return gf_fail(GF_EUNSUPPORTED, "tensor: banks, no layers");
+        return tensor_layer_supports(step, wide);
     if (wide || step->in != GF_U8 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 bits, sums in f32");
     GF_TRY(need_dense(step, "tensor"));
@@ -207,6 +225,14 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
         return gf_fail(GF_EUNSUPPORTED, "tensor: no opacity that is copied beside two kernels");
     return gf_tensor_supports_kernels(step);
 }
+
+static const char *const tensor_tilings[] = {
+#define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
+#define GROUP_NAME(groups, rows, blocks) "g" #groups "r" #rows,
+    GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) NULL
+#undef NAME
+#undef GROUP_NAME
+};
 
 static GfStatus general_supports(const GfStep *step, bool wide)
 {
@@ -360,12 +386,14 @@ const GfAlgorithm gf_algorithms[] = {
      .supports = separable_supports,
      .launch = LAUNCHER(gf_launch_separable)},
     {.name = "tensor",
-     .summary = "products of matrices of bytes, exact, on tensor cores; pictures of 8 bits",
+     .summary = "products of matrices on tensor cores: of bytes for pictures of 8 bits, of halves "
+                "for layers",
      .source = "beyond the sources",
      .supports = tensor_supports,
      .pays = tensor_pays,
      .capability = 80,
      .launch = LAUNCHER(gf_launch_tensor),
+     .tilings = tensor_tilings,
      .open = LAUNCHER(gf_tensor_open),
      .close = LAUNCHER(gf_tensor_close)},
     {.name = "direct",

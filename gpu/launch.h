@@ -273,10 +273,106 @@ static inline size_t gf_tensor_words(const GfTensor *tensor)
     return tensor->filters * tensor->planes * rows * tensor->groups * GF_TENSOR_LANES;
 }
 
-/* What is kept from launch to launch: the plan, and its words in device memory. */
+/* ---- how `tensor` computes a layer ---- */
+
+/* A step of the product is 16 numbers of a sample's surroundings: two octets. An octet is 8 channels at one
+ * tap; where a layer has fewer, 2 taps side by side of 4 channels, or 8 taps of one. A kernel's row is
+ * so many steps for each pair of octets; a stage is what is in shared memory at once. */
+typedef struct GfTensorShape {
+    size_t octet_taps;             /* 1, 2 or 8 */
+    size_t octets, stage_channels; /* of a stage */
+    size_t stages, row_steps;      /* steps of a row of a kernel */
+    size_t map_runs;               /* of 16 maps, of a group; some may be zeros */
+} GfTensorShape;
+
+static inline GfTensorShape gf_tensor_shape(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t channels = linear->depth > 4 ? 8 : linear->depth > 1 ? 4 : 1;
+    const size_t most = linear->width == 1 ? 2 : 1;
+    const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
+    const size_t tile = maps <= 32 ? 32 : maps <= 64 ? 64 : 128;
+    GfTensorShape shape;
+    shape.octet_taps = 8 / channels;
+    shape.octets = channels < 8 ? 1 : 2 * (pairs < most ? pairs : most);
+    shape.stage_channels = shape.octets * channels;
+    shape.stages = (linear->depth + shape.stage_channels - 1) / shape.stage_channels;
+    shape.row_steps = channels == 8
+                          ? linear->width * shape.octets / 2
+                          : (linear->width + 2 * shape.octet_taps - 1) / (2 * shape.octet_taps);
+    shape.map_runs = (maps + tile - 1) / tile * tile / 16;
+    return shape;
+}
+
+/* Steps of a group's filters. */
+static inline size_t gf_tensor_steps(const GfStep *step)
+{
+    const GfTensorShape shape = gf_tensor_shape(step);
+    return shape.stages * step->linear.height * shape.row_steps;
+}
+
+/* The input of a tile of 8 columns. */
+typedef struct GfTensorTile {
+    size_t rows, columns;   /* octets of a row */
+    size_t pitch;           /* numbers from channel to channel of a row as it is loaded, */
+    size_t staged, samples; /* how many are used, and how many of these are samples */
+    size_t lanes, slots,
+        slot;     /* of a warp, that load a row; rows there is room for, and its size */
+    size_t bytes; /* of shared memory */
+} GfTensorTile;
+
+/* Of a tile of so many rows, which so many warps load; bytes is (size_t)-1 where no card has as much. */
+static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_t warps)
+{
+    const GfTensorShape shape = gf_tensor_shape(step);
+    const GfTileSize window = gf_window(step);
+    const size_t last = (shape.octet_taps == 1 ? step->linear.width
+                                               : (2 * shape.row_steps - 1) * shape.octet_taps + 1) -
+                        1;
+    GfTensorTile tile = {0, 0, 0, 0, 0, 0, 0, 0, (size_t)-1};
+    if (step->stride_x > GF_SHARED_BYTES || step->stride_y > GF_SHARED_BYTES ||
+        window.columns > GF_SHARED_BYTES || window.rows > GF_SHARED_BYTES)
+        return tile;
+    tile.rows = (rows - 1) * step->stride_y + window.rows;
+    tile.columns = 7 * step->stride_x + last * step->dilation_x + 1;
+    tile.staged = tile.columns + (shape.octet_taps - 1) * step->dilation_x;
+    tile.pitch = tile.staged <= 16 ? 16 : (tile.staged + 3) / 4 * 4 + 4;
+    tile.samples = 7 * step->stride_x + window.columns;
+    tile.lanes = tile.columns <= 8 ? 8 : tile.columns <= 16 ? 16 : 32;
+    tile.slots = warps * (32 / tile.lanes);
+    tile.slots = (tile.rows + tile.slots - 1) / tile.slots * tile.slots;
+    tile.slot = shape.stage_channels * tile.pitch + tile.lanes % 32; /* in other banks */
+    tile.bytes = tile.rows * tile.columns * shape.octets * 4 * 16 +
+                 2 * (tile.slots * tile.slot + warps * shape.stage_channels) * sizeof(float) +
+                 tile.rows * (2 * sizeof(float) + sizeof(char *)) + tile.staged * sizeof(int);
+    return tile;
+}
+
+/* Tiles of layers, in the order of their tilings: warps that share the maps, 32 each; warps that share the
+ * rows, and rows of each; blocks on a multiprocessor, which bounds a thread's registers. */
+#define GF_TENSOR_TILES(TILE)                                                                      \
+    TILE(2, 2, 8, 2) TILE(4, 2, 8, 1) TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2)
+
+/* The same of groups of four warps, which only sm_90 has: groups, 64 maps each; rows; blocks. */
+#define GF_TENSOR_GROUP_TILES(TILE) TILE(1, 16, 2) TILE(2, 16, 1) TILE(1, 8, 2)
+
+/* Steps whose weights are on their way from memory to L2. */
+enum { GF_TENSOR_AHEAD = 8 };
+
+/* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and their
+ * map's unit, powers of two; behind them are zeros for GF_TENSOR_AHEAD + 1 steps. */
+typedef struct GfTensorLayer {
+    void *weights;
+    float *lifts; /* of all channels, and 1 behind them for a stage */
+    float *units; /* of all maps */
+    bool lifted;  /* is a lift not 1? */
+} GfTensorLayer;
+
+/* What is kept from launch to launch: of a bank the plan, and its words in device memory. */
 typedef struct GfTensorState {
     GfTensor plan; /* host */
     uint32_t *words;
+    GfTensorLayer layer;
 } GfTensorState;
 
 #ifdef __cplusplus
@@ -326,6 +422,11 @@ cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
 /* The form of `special` for layers of one channel, which gf_launch_special() passes on. */
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
+
+/* The form of `tensor` for layers, which gf_launch_tensor() passes on; and what makes its weights of
+ * the taps, which are f32 in device memory, on the current device's default stream. */
+cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 
 /* cudaSuccess when this program has code for the current device. */
 cudaError_t gf_probe_kernels(void);

@@ -12,11 +12,13 @@ void gf_tensor_close(void *state)
     if (!tensor)
         return;
     (void)cudaFree(tensor->words);
+    gf_tensor_layer_close(&tensor->layer);
     free(tensor);
 }
 
-static GfStatus upload(GfTensorState *tensor)
+static GfStatus open_bank(const GfStep *step, GfTensorState *tensor)
 {
+    gf_tensor_plan(step, &tensor->plan);
     size_t bytes = gf_tensor_words(&tensor->plan) * sizeof *tensor->words;
     GF_CUDA(cudaMalloc, (void **)&tensor->words, bytes);
     GF_CUDA(cudaMemcpy, tensor->words, tensor->plan.words, bytes, cudaMemcpyHostToDevice);
@@ -29,8 +31,8 @@ GfStatus gf_tensor_open(const GfStep *step, bool wide, void **state)
     (void)wide;
     *state = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
-    gf_tensor_plan(step, &tensor->plan);
-    GfStatus status = upload(tensor);
+    GfStatus status = gf_step_is_layer(step) ? gf_tensor_layer_open(step, &tensor->layer)
+                                             : open_bank(step, tensor);
     if (status == GF_OK)
         *state = tensor;
     else

@@ -1,0 +1,955 @@
+/* Method `tensor`, layers: a product of matrices on tensor cores, at the accuracy of f32. The first
+ * matrix has a row for each map, the second a column for each pixel, and what they are multiplied
+ * over are channels and taps (gf_tensor_shape(), gpu/launch.h). The second matrix is nowhere whole: a
+ * column of 8 of its rows is 8 channels of one sample of the picture, 16 bytes that stand in shared
+ * memory once and serve every tap.
+ *
+ * A number of f32 becomes two of f16, its upper and its lower 11 bits, and a product three: upper times
+ * upper, upper times lower, lower times upper, which tensor cores make exactly and add up in f32. What
+ * is left out is 2^-22 of a product. So that all this lies where f16 has its bits, numbers are
+ * multiplied by powers of two: weights for each channel and map, when the method is opened; samples
+ * for each row of a tile, by the largest of them. A tile is 8 columns wide whatever its height,
+ * so that this, and with it every bit, does not depend on how a picture is cut into bands.
+ *
+ * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum a row of
+ * a kernel at a time, and those sums are added by f32's rules.
+ *
+ * There are two ways to multiply. On every card since sm_80 a warp has 32 maps, and reads both matrices
+ * into registers. On sm_90 four warps have 64 maps together, and the second matrix goes from shared
+ * memory straight into the tensor cores, while the warps prepare what is multiplied next. */
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+#include <limits.h>
+
+#include "gpu/device.cuh"
+
+namespace
+{
+
+constexpr int COLUMNS = 8; /* of a tile */
+constexpr int OCTET = 8;   /* numbers side by side: 16 bytes of f16 */
+constexpr int WARP = 32, WARP_MAPS = 32;
+constexpr int GROUP = 4, GROUP_MAPS = 64; /* warps that multiply together, and their maps */
+
+/* A layer as its kernels see it. */
+struct Layer {
+    GfProblem<float> p;
+    unsigned across, down, map_tiles, groups; /* tiles of a picture, of a group's maps */
+    int maps;                                 /* of a group */
+    int parts;                                /* blocks that share a tile, each some stages of it */
+    size_t size;                              /* bytes of a sample */
+    GfSample sample;
+    const uint4 *weights;
+    size_t group_weights, stage_weights, step_weights; /* from group to group and so on */
+    const float *lifts, *units;                        /* of channels, of maps */
+    int stages, stage_channels, octets, octet_taps;
+    int row_steps, step_octets; /* of a pair of octets; from step to step, in octets */
+    int second;                 /* from the first octet of a pair to the other */
+    int rows, columns, pitch, staged, samples, lanes, slots, slot; /* GfTensorTile */
+    bool lifted;                                                   /* is a lift not 1? */
+    bool vectors; /* does every row begin where a vector of 16 bytes may? */
+    int plane;    /* octets of a tile */
+};
+
+/* Halves of 8 numbers. */
+struct alignas(16) Octet {
+    __half2 pair[OCTET / 2];
+};
+
+/* MAPS x PIXELS warps of a block; each has 32 maps of ROWS rows. */
+template <int MAPS, int PIXELS, int ROWS, int BLOCKS> struct Tile {
+    static constexpr int maps = MAPS * WARP_MAPS, rows = PIXELS * ROWS, thread_rows = ROWS;
+    static constexpr int map_warps = MAPS, warps = MAPS * PIXELS, threads = warps * WARP;
+    static constexpr int blocks = BLOCKS, steps = 0, octets = 0; /* any */
+};
+
+/* GROUPS times four warps, each time 64 maps, of ROWS rows; kernels' rows are of STEPS steps. */
+template <int GROUPS, int ROWS, int BLOCKS, int STEPS> struct GroupTile {
+    static constexpr int maps = GROUPS * GROUP_MAPS, rows = ROWS, thread_rows = ROWS;
+    static constexpr int map_warps = GROUPS * GROUP, warps = map_warps, threads = warps * WARP;
+    static constexpr int blocks = BLOCKS, steps = STEPS;
+    static constexpr int octets = STEPS == 2 ? 4 : 2; /* two steps: a kernel one column wide */
+};
+
+/* The first map of the tile, of its group and of all, and its first pixel. */
+struct Corner {
+    int group, map, o, part;
+    size_t n, y;
+    long long x;
+};
+
+__device__ Corner find_corner(const Layer &q, int maps, int rows)
+{
+    unsigned tile = blockIdx.x;
+    Corner corner;
+    corner.part = static_cast<int>(tile % static_cast<unsigned>(q.parts));
+    tile /= static_cast<unsigned>(q.parts);
+    corner.map = static_cast<int>(tile % q.map_tiles) * maps;
+    tile /= q.map_tiles;
+    corner.group = static_cast<int>(tile % q.groups);
+    tile /= q.groups;
+    corner.o = corner.group * q.maps + corner.map;
+    corner.x = static_cast<long long>(tile % q.across) * COLUMNS;
+    tile /= q.across;
+    corner.y = q.p.y0 + static_cast<size_t>(tile % q.down) * static_cast<unsigned>(rows);
+    corner.n = tile / q.down;
+    return corner;
+}
+
+/* A block's shared memory. */
+struct Shared {
+    Octet *upper, *lower; /* two sets of planes each */
+    const char **lines;   /* rows of the picture, NULL for the border's constant */
+    float *loaded; /* this warp's part: two sets of channels of its rows, as they are in memory */
+    float *lifts;  /* this warp's copies, of two stages */
+    float *scales; /* two of each row: what its sums are multiplied by */
+    int *sources;  /* columns of the picture, -1 for the border's constant */
+};
+
+__device__ Shared find_shared(const Layer &q, unsigned char *memory, int warps)
+{
+    const int planes = q.plane * q.octets, warp = static_cast<int>(threadIdx.x) / WARP;
+    const int loaded = 2 * q.slots / warps * q.slot;
+    Shared shared;
+    shared.upper = reinterpret_cast<Octet *>(memory);
+    shared.lower = shared.upper + 2 * planes;
+    float *numbers = reinterpret_cast<float *>(shared.lower + 2 * planes);
+    shared.loaded = numbers + warp * loaded;
+    shared.lines = reinterpret_cast<const char **>(numbers + warps * loaded);
+    numbers = reinterpret_cast<float *>(shared.lines + q.rows);
+    shared.lifts = numbers + warp * 2 * q.stage_channels;
+    shared.scales = numbers + warps * 2 * q.stage_channels;
+    shared.sources = reinterpret_cast<int *>(shared.scales + 2 * q.rows);
+    return shared;
+}
+
+/* ---- from samples to octets; a warp has rows of its own ---- */
+
+/* What is known of a tile's input. */
+struct Rows {
+    int live; /* rows that outputs need; others may not be here */
+    long long channel;
+    /* Whole vectors are brought, the first column being the shift-th number of the first; or -1. */
+    int shift;
+    long long x; /* of the first vector */
+};
+
+/* Begins to bring channels of one column, as many as `live`; RUN is how many in one go. */
+template <typename In>
+__device__ int load_column(const Layer &q, const char *from, size_t plane, int live, float *to)
+{
+    constexpr int RUN = 2 * OCTET;
+    const int pitch = q.pitch;
+    int c = 0;
+    const auto bring = [&] {
+        if constexpr (std::is_same_v<In, float>)
+            __pipeline_memcpy_async(to, from, sizeof(float));
+        else
+            *to = gf_number_at<float, In>(from, q.sample);
+        to += pitch;
+        from += plane;
+    };
+    for (; c + RUN <= live; c += RUN)
+#pragma unroll
+        for (int i = 0; i < RUN; i++)
+            bring();
+    for (; c < live; c++)
+        bring();
+    return c;
+}
+
+/* A warp's rows: in each pass as many as it has teams of q.lanes lanes. */
+__device__ int row_of(const Layer &q, int pass, int warp, int warps)
+{
+    const int teams = WARP / q.lanes;
+    return (pass * warps + warp) * teams + static_cast<int>(threadIdx.x) % WARP / q.lanes;
+}
+
+/* Where the row of this lane's team stands as it was loaded. */
+__device__ float *loaded_row(const Layer &q, const Shared &shared, int stage, int pass, int warps)
+{
+    const int teams = WARP / q.lanes;
+    const int slot = pass * teams + static_cast<int>(threadIdx.x) % WARP / q.lanes;
+    return shared.loaded + (stage % 2 * (q.slots / warps) + slot) * q.slot;
+}
+
+__device__ int passes_of(const Layer &q, int warps)
+{
+    return q.slots / warps * q.lanes / WARP;
+}
+
+/* Begins to bring a row's vectors: four, of each channel. */
+__device__ void load_vectors(const Layer &q, const char *from, int channels, float *to)
+{
+    constexpr int VECTOR = 4;
+    const int lane = static_cast<int>(threadIdx.x) % q.lanes;
+    const size_t plane = q.p.in.plane * sizeof(float);
+    from += static_cast<size_t>(lane / VECTOR) * plane + lane % VECTOR * sizeof(float4);
+    to += lane / VECTOR * q.pitch + lane % VECTOR * VECTOR;
+    for (int c = lane / VECTOR; c < channels; c += q.lanes / VECTOR) {
+        __pipeline_memcpy_async(to, from, sizeof(float4));
+        from += q.lanes / VECTOR * plane;
+        to += q.lanes / VECTOR * q.pitch;
+    }
+}
+
+/* Begins to bring one stage's channels, and their lifts. */
+template <typename In>
+__device__ void load(const Layer &q, const Shared &shared, const Rows &rows, int stage, int warp,
+                     int warps)
+{
+    const int lane = static_cast<int>(threadIdx.x) % WARP, first = stage * q.stage_channels;
+    const int channels = min(q.p.depth - first, q.stage_channels);
+    const size_t plane = q.p.in.plane * q.size;
+    for (int pass = 0; pass < passes_of(q, warps); pass++) {
+        const int row = row_of(q, pass, warp, warps);
+        if (row >= rows.live)
+            continue;
+        float *to = loaded_row(q, shared, stage, pass, warps);
+        const char *line = shared.lines[row];
+        const char *from = line + (rows.channel + first) * plane;
+        if (line && rows.shift >= 0 && channels == q.stage_channels) {
+            load_vectors(q, from + rows.x * static_cast<long long>(sizeof(float)), channels, to);
+            continue;
+        }
+        to += max(rows.shift, 0);
+        for (int column = lane % q.lanes; column < q.staged; column += q.lanes) {
+            const int x = shared.sources[column];
+            const bool sample = column < q.samples;
+            int c = 0;
+            if (sample && line && x >= 0)
+                c = load_column<In>(q, from + x * q.p.in.pixel * q.size, plane, channels,
+                                    to + column);
+            for (; c < q.stage_channels; c++)
+                to[c * q.pitch + column] = sample && c < channels ? q.p.border_value : 0.0F;
+        }
+    }
+    for (int c = lane; q.lifted && c < q.stage_channels; c += WARP)
+        __pipeline_memcpy_async(shared.lifts + stage % 2 * q.stage_channels + c,
+                                q.lifts + rows.channel + first + c, sizeof(float));
+}
+
+/* What was stored in shared memory is seen by tensor cores, too. */
+__device__ void fence_shared()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* Numbers of octets of one column, multiplied by what makes channels alike. */
+template <int OCTETS> struct Numbers {
+    float of[OCTETS][OCTET];
+};
+
+template <int OCTETS>
+__device__ void read_numbers(const Layer &q, const float *loaded, const float *lifts,
+                             Numbers<OCTETS> *numbers)
+{
+    const int channels = OCTET / q.octet_taps, dilation = static_cast<int>(q.p.dilation_x);
+#pragma unroll
+    for (int i = 0; i < OCTETS * OCTET; i++) {
+        const int c = OCTETS > 1 ? i : i % channels,
+                  along = OCTETS > 1 ? 0 : i / channels * dilation;
+        numbers->of[i / OCTET][i % OCTET] = loaded[c * q.pitch + along];
+    }
+    if (q.lifted)
+#pragma unroll
+        for (int i = 0; i < OCTETS * OCTET; i++)
+            numbers->of[i / OCTET][i % OCTET] *= lifts[OCTETS > 1 ? i : i % channels];
+}
+
+/* Two numbers, their upper and lower halves. */
+__device__ void split(float a, float b, __half2 *upper, __half2 *lower)
+{
+    *upper = __floats2half2_rn(a, b);
+    const float2 back = __half22float2(*upper);
+    *lower = __floats2half2_rn(a - back.x, b - back.y);
+}
+
+/* The largest magnitude. */
+template <int OCTETS> __device__ float largest_of(const Numbers<OCTETS> &numbers, float most)
+{
+#pragma unroll
+    for (int i = 0; i < OCTETS * OCTET; i++)
+        most = fmaxf(most, fabsf(numbers.of[i / OCTET][i % OCTET]));
+    return most;
+}
+
+template <int OCTETS>
+__device__ void convert_column(const Layer &q, const Numbers<OCTETS> &numbers, float scale,
+                               Octet *upper, Octet *lower)
+{
+#pragma unroll
+    for (int octet = 0; octet < OCTETS; octet++) {
+        const float(&v)[OCTET] = numbers.of[octet];
+        Octet high, low;
+#pragma unroll
+        for (int j = 0; j < OCTET; j += 2)
+            split(v[j] * scale, v[j + 1] * scale, &high.pair[j / 2], &low.pair[j / 2]);
+        upper[octet * q.plane] = high;
+        lower[octet * q.plane] = low;
+    }
+}
+
+/* A pass's rows, as they were loaded, become rows of a set of planes. */
+template <int OCTETS>
+__device__ void convert_rows(const Layer &q, const Shared &shared, const float *loaded,
+                             const float *lifts, int set, int row, bool live)
+{
+    const int lane = static_cast<int>(threadIdx.x) % q.lanes;
+    const int at = set * OCTETS * q.plane + row * q.columns, columns = live ? q.columns : 0;
+    Numbers<OCTETS> numbers = {}, others;
+    float most = 0.0F;
+    if (lane < columns) {
+        read_numbers(q, loaded + lane, lifts, &numbers);
+        most = largest_of(numbers, most);
+    }
+    for (int column = lane + q.lanes; column < columns; column += q.lanes) {
+        read_numbers(q, loaded + column, lifts, &others);
+        most = largest_of(others, most);
+    }
+    for (int apart = q.lanes / 2; apart > 0; apart /= 2)
+        most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
+    /* The largest becomes a number from 2^14 on, below 2^15. */
+    const unsigned exponent = min(max(__float_as_uint(most) >> 23, 15U), 254U);
+    const float scale = __uint_as_float((268U - exponent) << 23);
+    if (lane == 0 && live)
+        shared.scales[set * q.rows + row] = __uint_as_float((exponent - 14U) << 23);
+    if (lane < columns)
+        convert_column(q, numbers, scale, shared.upper + at + lane, shared.lower + at + lane);
+    for (int column = lane + q.lanes; column < columns; column += q.lanes) {
+        read_numbers(q, loaded + column, lifts, &others);
+        convert_column(q, others, scale, shared.upper + at + column, shared.lower + at + column);
+    }
+}
+
+/* Passes [pass, end) of what was loaded become rows of a set of planes. */
+template <typename T>
+__device__ void convert(const Layer &q, const Shared &shared, const Rows &rows, int stage, int pass,
+                        int end, int warp)
+{
+    const float *lifts = shared.lifts + stage % 2 * q.stage_channels;
+    for (; pass < end; pass++) {
+        const float *loaded = loaded_row(q, shared, stage, pass, T::warps) + max(rows.shift, 0);
+        const int row = row_of(q, pass, warp, T::warps);
+        const bool live = row < rows.live;
+        if (T::octets == 2 || (T::octets == 0 && q.octets == 2))
+            convert_rows<2>(q, shared, loaded, lifts, stage % 2, row, live);
+        else if (T::octets == 4 || (T::octets == 0 && q.octets == 4))
+            convert_rows<4>(q, shared, loaded, lifts, stage % 2, row, live);
+        else if (T::octets == 0)
+            convert_rows<1>(q, shared, loaded, lifts, stage % 2, row, live);
+    }
+}
+
+/* What a warp does for the stages after the one that is multiplied: it begins to bring the one after the
+ * next, and converts the next, in as many turns as there are. */
+template <typename T, typename In> struct Ahead {
+    const Layer &q;
+    const Shared &shared;
+    const Rows &rows;
+    int stage, end, warp; /* the stage that is multiplied */
+    bool converts;
+
+    __device__ void turn(int i, int turns) const
+    {
+        const int passes = passes_of(q, T::warps);
+        if (i == 0) {
+            if (stage + 2 < end)
+                load<In>(q, shared, rows, stage + 2, warp, T::warps);
+            __pipeline_commit();
+            __pipeline_wait_prior(1);
+            __syncwarp();
+        }
+        if (converts)
+            convert<T>(q, shared, rows, stage + 1, passes * i / turns, passes * (i + 1) / turns,
+                       warp);
+        if (i + 1 == turns)
+            fence_shared();
+    }
+};
+
+/* ---- products, by warps ---- */
+
+/* A thread's sums: of each row two runs of 16 maps. */
+template <int ROWS> struct WarpSums {
+    float of[ROWS][2][4];
+};
+
+/* What a step has of the first matrix for one run of maps. */
+struct Weights {
+    uint4 upper, lower;
+};
+
+__device__ Weights read_weights(const uint4 *weights)
+{
+    return {__ldg(weights), __ldg(weights + WARP)};
+}
+
+/* Begins to bring `runs` KiB of a step from memory to L2. */
+__device__ void prefetch_weights(const uint4 *weights, int runs)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    constexpr int line = 8; /* 128 bytes */
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    if (lane < runs * 2 * WARP / line)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(weights - lane + lane * line));
+#endif
+}
+
+/* A step: 32 maps times ROWS x 8 pixels, 16 products each. */
+template <int ROWS>
+__device__ void multiply_step(const Weights (&w)[2], const Octet *upper, const Octet *lower,
+                              int row_octets, WarpSums<ROWS> *sums)
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r += 2) {
+        const uint4 high = gf_read_matrices(upper + r * row_octets);
+        const uint4 low = gf_read_matrices(lower + r * row_octets);
+#pragma unroll
+        for (int m = 0; m < 2; m++) {
+            gf_multiply_halves(sums->of[r][m], w[m].lower, high.x, high.y);
+            gf_multiply_halves(sums->of[r + 1][m], w[m].lower, high.z, high.w);
+        }
+#pragma unroll
+        for (int m = 0; m < 2; m++) {
+            gf_multiply_halves(sums->of[r][m], w[m].upper, low.x, low.y);
+            gf_multiply_halves(sums->of[r + 1][m], w[m].upper, low.z, low.w);
+        }
+#pragma unroll
+        for (int m = 0; m < 2; m++) {
+            gf_multiply_halves(sums->of[r][m], w[m].upper, high.x, high.y);
+            gf_multiply_halves(sums->of[r + 1][m], w[m].upper, high.z, high.w);
+        }
+    }
+}
+
+/* 32 maps of ROWS rows. */
+template <typename T> struct WarpProduct {
+    static constexpr int ROWS = T::thread_rows;
+    WarpSums<ROWS> totals = {};
+    Weights next[2];
+    const uint4 *weights;
+    int row, octet; /* this lane's first, within a plane */
+
+    __device__ WarpProduct(const Layer &q, const uint4 *first, int warp)
+        : weights(first + warp % T::map_warps * 4 * WARP), row(warp / T::map_warps * ROWS)
+    {
+        const int lane = static_cast<int>(threadIdx.x) % WARP;
+        octet = (row + lane / 16) * static_cast<int>(q.p.stride_y) * q.columns +
+                lane % OCTET * static_cast<int>(q.p.stride_x) + lane / OCTET % 2 * q.second;
+        weights += lane;
+        read(q);
+        for (int i = 0; i < GF_TENSOR_AHEAD; i++)
+            prefetch_weights(weights + i * q.step_weights, 2);
+    }
+
+    __device__ void read(const Layer &q)
+    {
+        next[0] = read_weights(weights);
+        next[1] = read_weights(weights + 2 * WARP);
+        prefetch_weights(weights + GF_TENSOR_AHEAD * q.step_weights, 2);
+    }
+
+    /* All products of a stage, those of one kernel row after the other. */
+    template <typename Other>
+    __device__ void multiply(const Layer &q, const Shared &shared, int stage, const Other &)
+    {
+        const int set = stage % 2, stride = static_cast<int>(q.p.stride_y);
+        int at_row = 0;
+#pragma unroll 1
+        for (int ky = 0; ky < q.p.height; ky++, at_row += static_cast<int>(q.p.dilation_y)) {
+            WarpSums<ROWS> sums = {};
+            int at = set * q.octets * q.plane + at_row * q.columns + octet;
+#pragma unroll 1
+            for (int i = 0; i < q.row_steps; i++, at += q.step_octets) {
+                const Weights now[2] = {next[0], next[1]};
+                weights += q.step_weights;
+                read(q);
+                multiply_step(now, shared.upper + at, shared.lower + at, stride * q.columns, &sums);
+            }
+            const float *scales = shared.scales + set * q.rows + row * stride + at_row;
+#pragma unroll
+            for (int i = 0; i < ROWS * 8; i++) {
+                float &total = totals.of[i / 8][i / 4 % 2][i % 4];
+                total = fma(sums.of[i / 8][i / 4 % 2][i % 4], scales[i / 8 * stride], total);
+            }
+        }
+    }
+
+    __device__ void keep(int warp, float *kept) const;
+};
+
+/* ---- products, by groups of warps ---- */
+
+template <typename T> struct GroupProduct {
+    static constexpr int ROWS = T::thread_rows, STEPS = T::steps;
+    static constexpr int RUN = STEPS > 4 ? (STEPS + 1) / 2
+                                         : STEPS; /* steps whose weights are read at once */
+    float totals[ROWS][4] = {};
+    Weights next[RUN];
+    const uint4 *weights;
+
+    __device__ GroupProduct(const Layer &q, const uint4 *first, int warp)
+        : weights(first + warp * 2 * WARP + static_cast<int>(threadIdx.x) % WARP)
+    {
+        for (int i = 0; i < GF_TENSOR_AHEAD; i++)
+            prefetch_weights(weights + i * q.step_weights, 1);
+        read<RUN>(q);
+    }
+
+    /* The next COUNT steps'. */
+    template <int COUNT> __device__ void read(const Layer &q)
+    {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            next[i] = read_weights(weights);
+            prefetch_weights(weights + GF_TENSOR_AHEAD * q.step_weights, 1);
+            weights += q.step_weights;
+        }
+    }
+
+    /* Begins COUNT steps, octet `at` being the first's, and to read the weights of the MORE after them. */
+    template <int COUNT, int MORE>
+    __device__ void multiply_run(const Layer &q, const Shared &shared, int at, bool add,
+                                 float (&sums)[ROWS][4])
+    {
+        const unsigned second = static_cast<unsigned>(q.second),
+                       apart =
+                           static_cast<unsigned>(q.p.stride_y) * static_cast<unsigned>(q.columns);
+        Weights now[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            now[i] = next[i];
+        read<MORE>(q);
+        gf_group_begin();
+#pragma unroll
+        for (int i = 0; i < COUNT; i++, at += q.step_octets) {
+            gf_group_multiply(sums, now[i].lower, shared.upper + at, second, apart, add || i > 0);
+            gf_group_multiply(sums, now[i].upper, shared.lower + at, second, apart, true);
+            gf_group_multiply(sums, now[i].upper, shared.upper + at, second, apart, true);
+        }
+        gf_group_end();
+    }
+
+    /* All products of a stage. While they are made, `ahead` has turns. */
+    template <typename Other>
+    __device__ void multiply(const Layer &q, const Shared &shared, int stage, const Other &ahead)
+    {
+        const int set = stage % 2, stride = static_cast<int>(q.p.stride_y);
+        int at_row = 0;
+#pragma unroll 1
+        for (int ky = 0; ky < q.p.height; ky++, at_row += static_cast<int>(q.p.dilation_y)) {
+            float sums[ROWS][4];
+            const int at = set * q.octets * q.plane + at_row * q.columns;
+            multiply_run<RUN, (RUN < STEPS ? STEPS - RUN : RUN)>(q, shared, at, false, sums);
+            if constexpr (RUN < STEPS) {
+                gf_group_wait<0>(sums);
+                multiply_run<STEPS - RUN, RUN>(q, shared, at + RUN * q.step_octets, true, sums);
+            }
+            ahead.turn(ky, q.p.height);
+            gf_group_wait<0>(sums);
+            const float *scales = shared.scales + set * q.rows + at_row;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    totals[r][i] = fma(sums[r][i], scales[r * stride], totals[r][i]);
+        }
+    }
+
+    __device__ void keep(int warp, float *kept) const;
+};
+
+/* ---- from totals to samples ---- */
+
+/* Totals of a tile in shared memory: a map's are this far apart, so that 4 maps' are in other banks. */
+template <typename T> constexpr int MAP_TOTALS = T::rows *COLUMNS + 8;
+
+template <typename T> constexpr size_t TOTAL_BYTES = T::maps *MAP_TOTALS<T> * sizeof(float);
+
+/* 16 maps of a row, as a product leaves them in a warp. */
+template <typename T> __device__ void keep_row(const float (&row)[4], float *kept)
+{
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    kept += lane / 4 * MAP_TOTALS<T> + lane % 4 * 2;
+    *reinterpret_cast<float2 *>(kept) = make_float2(row[0], row[1]);
+    *reinterpret_cast<float2 *>(kept + 8 * MAP_TOTALS<T>) = make_float2(row[2], row[3]);
+}
+
+template <typename T> __device__ void WarpProduct<T>::keep(int warp, float *kept) const
+{
+    kept += warp % T::map_warps * WARP_MAPS * MAP_TOTALS<T> + row * COLUMNS;
+#pragma unroll
+    for (int i = 0; i < ROWS * 2; i++)
+        keep_row<T>(totals.of[i / 2][i % 2], kept + i % 2 * 16 * MAP_TOTALS<T> + i / 2 * COLUMNS);
+}
+
+template <typename T> __device__ void GroupProduct<T>::keep(int warp, float *kept) const
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        keep_row<T>(totals[r], kept + warp * 16 * MAP_TOTALS<T> + r * COLUMNS);
+}
+
+/* Until all blocks that share a tile are here. */
+__device__ void wait_for_parts(const Layer &q)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    if (q.parts > 1) {
+        cooperative_groups::this_cluster().sync();
+        return;
+    }
+#endif
+    __syncthreads();
+}
+
+/* Four totals: of all parts, in their order. */
+__device__ GfFour<float> sum_parts(const Layer &q, const float *kept)
+{
+    GfFour<float> sum = *reinterpret_cast<const GfFour<float> *>(kept);
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    for (int part = 0; q.parts > 1 && part < q.parts; part++) {
+        const auto *there = cooperative_groups::this_cluster().map_shared_rank(kept, part);
+        const GfFour<float> more = *reinterpret_cast<const GfFour<float> *>(there);
+        for (int j = 0; j < 4; j++)
+            sum.v[j] = part == 0 ? more.v[j] : sum.v[j] + more.v[j];
+    }
+#endif
+    return sum;
+}
+
+/* Neighbouring threads have neighbouring fours; parts take turns. */
+template <typename T>
+__device__ void finish(const Layer &q, const Corner &corner, const float *kept)
+{
+    constexpr int fours = COLUMNS / 4;
+#pragma unroll 1
+    for (int i = corner.part * T::threads + static_cast<int>(threadIdx.x);
+         i < T::maps * T::rows * fours; i += T::threads * q.parts) {
+        const int map = i / (T::rows * fours), row = i / fours % T::rows, four = i % fours;
+        const long long x = corner.x + four * 4, rest = q.p.out_width - x;
+        if (corner.map + map >= q.maps || corner.y + row >= q.p.y1 || rest <= 0)
+            continue;
+        const GfFour<float> total =
+            sum_parts(q, kept + map * MAP_TOTALS<T> + row * COLUMNS + four * 4);
+        const float unit = q.units[corner.o + map];
+        float r[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            r[j] = fma(total.v[j] * unit, q.p.finish.scale, q.p.finish.offset);
+        gf_finish_fours<1>(q.p, corner.n, corner.o + map, x, corner.y + row, r,
+                           rest < 4 ? static_cast<int>(rest) : 4);
+    }
+}
+
+/* ---- a block ---- */
+
+template <typename T>
+using Product = std::conditional_t<(T::steps > 0), GroupProduct<T>, WarpProduct<T>>;
+
+template <typename T, typename In>
+__global__ void __launch_bounds__(T::threads, T::blocks)
+    tensor_layer(const __grid_constant__ Layer q)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    const Corner corner = find_corner(q, T::maps, T::rows);
+    const Shared shared = find_shared(q, memory, T::warps);
+    const int warp = static_cast<int>(threadIdx.x) / WARP;
+    const size_t left = q.p.y1 - corner.y;
+    const int live_rows = left < T::rows ? static_cast<int>(left) : T::rows;
+    const long long x = corner.x * q.p.stride_x + q.p.origin_x, x4 = x & ~3LL;
+    const long long y = static_cast<long long>(corner.y) * q.p.stride_y + q.p.origin_y;
+    const bool vectors = q.vectors && x4 >= 0 && x4 + q.pitch <= q.p.in_width && q.pitch == 16 &&
+                         x - x4 + q.staged <= q.pitch;
+    const Rows rows = {(live_rows - 1) * static_cast<int>(q.p.stride_y) +
+                           (q.p.height - 1) * static_cast<int>(q.p.dilation_y) + 1,
+                       static_cast<long long>(corner.group) * q.p.depth,
+                       vectors ? static_cast<int>(x - x4) : -1, x4};
+    for (int i = static_cast<int>(threadIdx.x); i < q.staged; i += T::threads)
+        shared.sources[i] = static_cast<int>(gf_border_index(x + i, q.p.in_width, q.p.border));
+    for (int i = static_cast<int>(threadIdx.x); i < rows.live; i += T::threads)
+        shared.lines[i] = gf_input_row<char>(q.p, corner.n, y + i);
+    const int stages = (q.stages + q.parts - 1) / q.parts, first = stages * corner.part;
+    const int end = min(first + stages, q.stages);
+    Product<T> product(q,
+                       q.weights + corner.group * q.group_weights + first * q.stage_weights +
+                           corner.map / 16 * 2 * WARP,
+                       warp);
+#pragma unroll 1
+    for (int stage = first - 2; stage < end; stage++) {
+        const Ahead<T, In> ahead = {
+            q, shared, rows, stage, end, warp, stage + 1 >= first && stage + 1 < end};
+        __syncthreads();
+        /* Of the warps that share a scheduler some convert before they multiply, others after. */
+        const bool early = T::steps == 0 && warp / 4 % 2 == 0;
+        if (stage < first || early)
+            ahead.turn(0, 1);
+        if (stage >= first)
+            product.multiply(q, shared, stage, ahead);
+        if (stage >= first && T::steps == 0 && !early)
+            ahead.turn(0, 1);
+    }
+    float *kept = reinterpret_cast<float *>(memory);
+    __syncthreads();
+    product.keep(warp, kept);
+    wait_for_parts(q);
+    finish<T>(q, corner, kept);
+    if (q.parts > 1)
+        wait_for_parts(q); /* until all have read what is kept here */
+}
+
+/* ---- a launch ---- */
+
+/* Blocks that share a tile: so many that small pictures fill a large card. It decides bits, so that it
+ * depends on the step alone, and on whether the card has clusters. */
+size_t parts_of(const GfStep *step)
+{
+    constexpr size_t enough = 132, most = 8;
+    const GfTensorShape shape = gf_tensor_shape(step);
+    const size_t tiles = (step->out_width + 7) / 8 * ((step->out_height + 15) / 16) *
+                         gf_divide_up(step->linear.filters / step->linear.groups, size_t{64}) *
+                         step->linear.groups;
+    size_t parts = tiles >= enough ? 1 : gf_divide_up(enough, tiles);
+    parts = parts < most ? parts : most;
+    parts = parts < shape.stages ? parts : shape.stages;
+    if (parts < 2 || !gf_has_clusters())
+        return 1;
+    return gf_divide_up(shape.stages, gf_divide_up(shape.stages, parts));
+}
+
+Layer layer_of(const GfLaunch *launch, const GfTensorTile &tile)
+{
+    const GfStep *step = launch->step;
+    const GfTensorLayer *state = &static_cast<const GfTensorState *>(launch->state)->layer;
+    const GfTensorShape shape = gf_tensor_shape(step);
+    Layer q = {};
+    q.p = gf_problem<float>(launch);
+    q.maps = q.p.maps_per_group;
+    q.groups = static_cast<unsigned>(step->linear.groups);
+    q.size = gf_sample_size(step->in);
+    q.sample = step->in;
+    q.weights = static_cast<const uint4 *>(state->weights);
+    q.step_weights = shape.map_runs * 2 * WARP;
+    q.group_weights = gf_tensor_steps(step) * q.step_weights;
+    q.stage_weights = q.group_weights / shape.stages;
+    q.parts = static_cast<int>(parts_of(step));
+    q.lifts = state->lifts;
+    q.units = state->units;
+    q.stages = static_cast<int>(shape.stages);
+    q.stage_channels = static_cast<int>(shape.stage_channels);
+    q.octets = static_cast<int>(shape.octets);
+    q.octet_taps = static_cast<int>(shape.octet_taps);
+    q.row_steps = static_cast<int>(shape.row_steps);
+    q.rows = static_cast<int>(tile.rows);
+    q.columns = static_cast<int>(tile.columns);
+    q.pitch = static_cast<int>(tile.pitch);
+    q.samples = static_cast<int>(tile.samples);
+    q.staged = static_cast<int>(tile.staged);
+    q.lanes = static_cast<int>(tile.lanes);
+    q.slot = static_cast<int>(tile.slot);
+    q.lifted = state->lifted;
+    q.vectors = step->in == GF_F32 && step->stride_x == 1 && launch->in.pixel == 1 &&
+                launch->in.plane % 4 == 0 &&
+                gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch, 16);
+    q.slots = static_cast<int>(tile.slots);
+    q.plane = q.rows * q.columns;
+    const int octet = q.octet_taps * static_cast<int>(step->dilation_x);
+    q.second = q.octet_taps == 1 ? q.plane : octet;
+    /* Steps of kernels one column wide go from pair to pair of octets, others from column to column. */
+    q.step_octets = q.octet_taps > 1 ? 2 * octet : q.p.width == 1 ? 2 * q.plane : octet;
+    return q;
+}
+
+template <typename T> size_t bytes_of(const GfTensorTile &tile)
+{
+    return tile.bytes > TOTAL_BYTES<T> ? tile.bytes : TOTAL_BYTES<T>;
+}
+
+template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfTensorTile tile = gf_tensor_tile(launch->step, T::rows, T::warps);
+    Layer q = layer_of(launch, tile);
+    const size_t across = gf_divide_up(launch->step->out_width, static_cast<size_t>(COLUMNS));
+    const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(T::rows));
+    const size_t map_tiles = static_cast<size_t>((q.maps + T::maps - 1) / T::maps);
+    const size_t blocks = across * down * map_tiles * q.groups * launch->count * q.parts;
+    const size_t bytes = bytes_of<T>(tile);
+    if (blocks > INT_MAX)
+        return cudaErrorNotSupported;
+    q.across = static_cast<unsigned>(across);
+    q.down = static_cast<unsigned>(down);
+    q.map_tiles = static_cast<unsigned>(map_tiles);
+    cudaError_t error = gf_allow_shared(tensor_layer<T, In>, bytes);
+    if (error != cudaSuccess)
+        return error;
+    if (q.parts == 1) {
+        tensor_layer<T, In><<<static_cast<unsigned>(blocks), T::threads, bytes, stream>>>(q);
+        return cudaGetLastError();
+    }
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(q.parts), 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = static_cast<unsigned>(blocks);
+    config.blockDim = T::threads;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, tensor_layer<T, In>, q);
+}
+
+struct Row {
+    cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
+    double (*cost)(const GfLaunch *launch);
+};
+
+/* INFINITY where the tile does not go with the layer or the card. */
+template <typename T> double cost_of(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    const size_t maps = step->linear.filters / step->linear.groups;
+    const size_t padded = gf_tensor_shape(step).map_runs * 16;
+    const size_t bytes = bytes_of<T>(gf_tensor_tile(step, T::rows, T::warps));
+    const size_t blocks = gf_divide_up(step->out_width, static_cast<size_t>(COLUMNS)) *
+                          gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(T::rows)) *
+                          gf_divide_up(maps, static_cast<size_t>(T::maps));
+    if (padded % T::maps != 0 || bytes > gf_shared_limit())
+        return INFINITY;
+    return static_cast<double>(blocks) * T::maps * T::rows;
+}
+
+template <typename T> Row row_of()
+{
+    return {[](const GfLaunch *launch, cudaStream_t stream) {
+                return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
+                                                  : run<T, void>(launch, stream);
+            },
+            cost_of<T>};
+}
+
+/* The tile whose kernel has as many steps a row as the layer. */
+template <int GROUPS, int ROWS, int BLOCKS> Row group_row(const GfLaunch *launch)
+{
+    const GfTensorShape shape = gf_tensor_shape(launch->step);
+    if (!gf_has_groups() || shape.octet_taps > 1 || launch->step->stride_x > 1)
+        return {};
+    switch (shape.row_steps) {
+    case 2:
+        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 2>>();
+    case 3:
+        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 3>>();
+    case 5:
+        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 5>>();
+    case 7:
+        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 7>>();
+    default:
+        return {};
+    }
+}
+
+double cost_of(const Row &row, const GfLaunch *launch)
+{
+    return row.cost ? row.cost(launch) : INFINITY;
+}
+
+/* ---- the weights ---- */
+
+struct Taps {
+    const float *taps, *lifts, *units;
+    GfTensorShape shape;
+    int depth, width, height, maps;
+    size_t steps,
+        words; /* of a group; of the weights, in vectors, half of which are upper numbers */
+    uint4 *weights;
+};
+
+/* Tap k of 16 of a step of a map, divided by lift and unit. */
+__device__ float tap_at(const Taps &q, size_t group, size_t step, int map, int k)
+{
+    const int taps = static_cast<int>(q.shape.octet_taps),
+              row_steps = static_cast<int>(q.shape.row_steps);
+    const int i = static_cast<int>(step % row_steps);
+    step /= row_steps;
+    const int ky = static_cast<int>(step % q.height), stage = static_cast<int>(step / q.height);
+    const int channels = OCTET / taps;
+    int c = stage * static_cast<int>(q.shape.stage_channels) + i / q.width * 2 * OCTET + k;
+    int kx = i % q.width;
+    if (taps > 1) {
+        c = k % channels;
+        kx = i * 2 * taps + k / channels;
+    }
+    if (c >= q.depth || kx >= q.width || map >= q.maps)
+        return 0.0F;
+    const size_t o = group * q.maps + map;
+    const double tap = q.taps[((o * q.depth + c) * q.height + ky) * q.width + kx];
+    return static_cast<float>(tap / q.lifts[group * q.depth + c] / q.units[o]);
+}
+
+__global__ void split_taps(const __grid_constant__ Taps q)
+{
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int lane = static_cast<int>(i % WARP);
+    const size_t run = i / WARP % q.shape.map_runs, step = i / WARP / q.shape.map_runs;
+    __half2 upper[4], lower[4];
+    if (2 * i >= q.words)
+        return;
+    for (int r = 0; r < 4; r++) {
+        const int map = static_cast<int>(run) * 16 + lane / 4 + r % 2 * 8,
+                  k = lane % 4 * 2 + r / 2 * 8;
+        float v[2];
+        for (int j = 0; j < 2; j++)
+            v[j] = tap_at(q, step / q.steps, step % q.steps, map, k + j);
+        split(v[0], v[1], &upper[r], &lower[r]);
+    }
+    uint4 *to = q.weights + (step * q.shape.map_runs + run) * 2 * WARP + lane;
+    to[0] = *reinterpret_cast<const uint4 *>(upper);
+    to[WARP] = *reinterpret_cast<const uint4 *>(lower);
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
+                                     const GfTensorLayer *layer)
+{
+    constexpr unsigned threads = 256;
+    const GfLinear *linear = &step->linear;
+    Taps q = {};
+    q.taps = taps;
+    q.lifts = layer->lifts;
+    q.units = layer->units;
+    q.shape = gf_tensor_shape(step);
+    q.depth = static_cast<int>(linear->depth);
+    q.width = static_cast<int>(linear->width);
+    q.height = static_cast<int>(linear->height);
+    q.maps = static_cast<int>(linear->filters / linear->groups);
+    q.steps = gf_tensor_steps(step);
+    q.words = linear->groups * q.steps * q.shape.map_runs * 2 * WARP;
+    q.weights = static_cast<uint4 *>(layer->weights);
+    const size_t blocks = gf_divide_up(q.words / 2, static_cast<size_t>(threads));
+    split_taps<<<static_cast<unsigned>(blocks), threads>>>(q);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream)
+{
+#define ROW(MAPS, PIXELS, ROWS, BLOCKS) row_of<Tile<MAPS, PIXELS, ROWS, BLOCKS>>(),
+#define GROUP_ROW(GROUPS, ROWS, BLOCKS) group_row<GROUPS, ROWS, BLOCKS>(launch),
+    const Row rows[] = {GF_TENSOR_TILES(ROW) GF_TENSOR_GROUP_TILES(GROUP_ROW)};
+#undef ROW
+#undef GROUP_ROW
+    constexpr size_t count = sizeof rows / sizeof *rows;
+    size_t best = 0;
+    if (!launch->state)
+        return cudaErrorInvalidValue;
+    for (size_t i = 1; i < count; i++)
+        if (cost_of(rows[i], launch) < cost_of(rows[best], launch))
+            best = i;
+    if (launch->tiling > 0)
+        best = launch->tiling - 1;
+    if (best >= count || cost_of(rows[best], launch) == INFINITY)
+        return cudaErrorNotSupported;
+    return rows[best].launch(launch, stream);
+}
