@@ -687,7 +687,8 @@ __device__ inline uint4 gf_read_matrices(const void *row)
 /* The same by a group of four warps, each with its 16 rows of the first matrix: d += a * b, or d = a * b,
  * 64 x 8 ROWS sums. The second matrix is in shared memory: 8 columns of 8 numbers of f16 are 128 bytes
  * there; the next 8 numbers are `second`, the next 8 columns `apart` times 16 bytes further on. It is
- * under way until gf_group_wait(); up to then neither a, b nor d may be touched. Needs sm_90a.
+ * under way until gf_group_wait(); up to then neither a, b nor d may be touched. The compiler takes care
+ * of a's registers where no branch lies between the product and its wait. Needs sm_90a.
  *
  * gf_group_begin() comes before products whose registers were written, gf_group_end() after them;
  * gf_group_wait<N>() waits for all but the last N that were ended. */

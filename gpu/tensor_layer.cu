@@ -43,8 +43,9 @@ struct Layer {
     size_t group_weights, stage_weights, step_weights; /* from group to group and so on */
     const float *lifts, *units;                        /* of channels, of maps */
     int stages, stage_channels, octets, octet_taps;
-    int row_steps, step_octets; /* of a pair of octets; from step to step, in octets */
-    int second;                 /* from the first octet of a pair to the other */
+    int row_steps;                /* of a row of a kernel */
+    int step_octets, pair_octets; /* from step to step; that, times the steps of a pair of octets */
+    int second;                   /* from the first octet of a pair to the other */
     int rows, columns, pitch, staged, samples, lanes, slots, slot; /* GfTensorTile */
     bool lifted;                                                   /* is a lift not 1? */
     bool vectors; /* does every row begin where a vector of 16 bytes may? */
@@ -68,7 +69,8 @@ template <int GROUPS, int ROWS, int BLOCKS, int STEPS> struct GroupTile {
     static constexpr int maps = GROUPS * GROUP_MAPS, rows = ROWS, thread_rows = ROWS;
     static constexpr int map_warps = GROUPS * GROUP, warps = map_warps, threads = warps * WARP;
     static constexpr int blocks = BLOCKS, steps = STEPS;
-    static constexpr int octets = STEPS == 2 ? 4 : 2; /* two steps: a kernel one column wide */
+    /* An even number of steps are those of two pairs of octets. */
+    static constexpr int octets = STEPS % 2 == 0 ? 4 : 2, width = STEPS * 2 / octets;
 };
 
 /* The first map of the tile, of its group and of all, and its first pixel. */
@@ -170,7 +172,7 @@ __device__ float *loaded_row(const Layer &q, const Shared &shared, int stage, in
 {
     const int teams = WARP / q.lanes;
     const int slot = pass * teams + static_cast<int>(threadIdx.x) % WARP / q.lanes;
-    return shared.loaded + (stage % 2 * (q.slots / warps) + slot) * q.slot;
+    return shared.loaded + ((stage & 1) * (q.slots / warps) + slot) * q.slot;
 }
 
 __device__ int passes_of(const Layer &q, int warps)
@@ -225,7 +227,7 @@ __device__ void load(const Layer &q, const Shared &shared, const Rows &rows, int
         }
     }
     for (int c = lane; q.lifted && c < q.stage_channels; c += WARP)
-        __pipeline_memcpy_async(shared.lifts + stage % 2 * q.stage_channels + c,
+        __pipeline_memcpy_async(shared.lifts + (stage & 1) * q.stage_channels + c,
                                 q.lifts + rows.channel + first + c, sizeof(float));
 }
 
@@ -329,17 +331,17 @@ template <typename T>
 __device__ void convert(const Layer &q, const Shared &shared, const Rows &rows, int stage, int pass,
                         int end, int warp)
 {
-    const float *lifts = shared.lifts + stage % 2 * q.stage_channels;
+    const float *lifts = shared.lifts + (stage & 1) * q.stage_channels;
     for (; pass < end; pass++) {
         const float *loaded = loaded_row(q, shared, stage, pass, T::warps) + max(rows.shift, 0);
         const int row = row_of(q, pass, warp, T::warps);
         const bool live = row < rows.live;
         if (T::octets == 2 || (T::octets == 0 && q.octets == 2))
-            convert_rows<2>(q, shared, loaded, lifts, stage % 2, row, live);
+            convert_rows<2>(q, shared, loaded, lifts, (stage & 1), row, live);
         else if (T::octets == 4 || (T::octets == 0 && q.octets == 4))
-            convert_rows<4>(q, shared, loaded, lifts, stage % 2, row, live);
+            convert_rows<4>(q, shared, loaded, lifts, (stage & 1), row, live);
         else if (T::octets == 0)
-            convert_rows<1>(q, shared, loaded, lifts, stage % 2, row, live);
+            convert_rows<1>(q, shared, loaded, lifts, (stage & 1), row, live);
     }
 }
 
@@ -382,21 +384,45 @@ struct Weights {
     uint4 upper, lower;
 };
 
-__device__ Weights read_weights(const uint4 *weights)
-{
-    return {__ldg(weights), __ldg(weights + WARP)};
-}
+/* The weights of one step after the other, `runs` runs of maps. */
+struct WeightReader {
+    const uint4 *next;
+    size_t step, ahead; /* vectors: to the next step; to what this lane brings from memory to L2 */
+    bool brings;
 
-/* Begins to bring `runs` KiB of a step from memory to L2. */
-__device__ void prefetch_weights(const uint4 *weights, int runs)
-{
+    /* COUNT steps are read at once. */
+    __device__ WeightReader(const Layer &q, const uint4 *first, int runs, int count)
+        : next(first), step(q.step_weights)
+    {
+        constexpr int line = 8, run_lines = 2 * WARP / line; /* of 128 bytes */
+        const int lane = static_cast<int>(threadIdx.x) % WARP, lines = runs * run_lines;
+        ahead = lane / lines * step + lane % lines * line;
+        brings = lane < count * lines;
+        for (int i = 0; i < GF_TENSOR_AHEAD; i += count)
+            bring(next + i * step);
+        ahead += GF_TENSOR_AHEAD * step;
+        next += lane;
+        ahead -= lane;
+    }
+
+    __device__ void bring(const uint4 *from) const
+    {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    constexpr int line = 8; /* 128 bytes */
-    const int lane = static_cast<int>(threadIdx.x) % WARP;
-    if (lane < runs * 2 * WARP / line)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(weights - lane + lane * line));
+        if (brings)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(from + ahead));
 #endif
-}
+    }
+
+    template <int COUNT, int RUNS> __device__ void read(Weights (&w)[COUNT][RUNS])
+    {
+        bring(next);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++, next += step)
+#pragma unroll
+            for (int run = 0; run < RUNS; run++)
+                w[i][run] = {__ldg(next + run * 2 * WARP), __ldg(next + (run * 2 + 1) * WARP)};
+    }
+};
 
 /* A step: 32 maps times ROWS x 8 pixels, 16 products each. */
 template <int ROWS>
@@ -429,45 +455,52 @@ __device__ void multiply_step(const Weights (&w)[2], const Octet *upper, const O
 template <typename T> struct WarpProduct {
     static constexpr int ROWS = T::thread_rows;
     WarpSums<ROWS> totals = {};
-    Weights next[2];
-    const uint4 *weights;
+    WeightReader weights;
+    Weights next[1][2];
     int row, octet; /* this lane's first, within a plane */
 
     __device__ WarpProduct(const Layer &q, const uint4 *first, int warp)
-        : weights(first + warp % T::map_warps * 4 * WARP), row(warp / T::map_warps * ROWS)
+        : weights(q, first + warp % T::map_warps * 4 * WARP, 2, 1), row(warp / T::map_warps * ROWS)
     {
         const int lane = static_cast<int>(threadIdx.x) % WARP;
         octet = (row + lane / 16) * static_cast<int>(q.p.stride_y) * q.columns +
                 lane % OCTET * static_cast<int>(q.p.stride_x) + lane / OCTET % 2 * q.second;
-        weights += lane;
-        read(q);
-        for (int i = 0; i < GF_TENSOR_AHEAD; i++)
-            prefetch_weights(weights + i * q.step_weights, 2);
+        weights.read(next);
     }
 
-    __device__ void read(const Layer &q)
-    {
-        next[0] = read_weights(weights);
-        next[1] = read_weights(weights + 2 * WARP);
-        prefetch_weights(weights + GF_TENSOR_AHEAD * q.step_weights, 2);
-    }
-
-    /* All products of a stage, those of one kernel row after the other. */
+    /* All products of a stage, those of one kernel row after the other. Of the warps that share a
+     * scheduler some have their turn of `ahead` before them, others after. */
     template <typename Other>
-    __device__ void multiply(const Layer &q, const Shared &shared, int stage, const Other &)
+    __device__ void multiply(const Layer &q, const Shared &shared, int stage, const Other &ahead)
     {
-        const int set = stage % 2, stride = static_cast<int>(q.p.stride_y);
+        const bool early = threadIdx.x / WARP / 4 % 2 == 0;
+#pragma unroll 1
+        for (int turn = 0; turn < 2; turn++)
+            if ((turn == 0) == early)
+                ahead.turn(0, 1);
+            else
+                multiply_rows(q, shared, stage);
+    }
+
+    __device__ void multiply_rows(const Layer &q, const Shared &shared, int stage)
+    {
+        const int set = stage & 1, stride = static_cast<int>(q.p.stride_y);
         int at_row = 0;
 #pragma unroll 1
         for (int ky = 0; ky < q.p.height; ky++, at_row += static_cast<int>(q.p.dilation_y)) {
             WarpSums<ROWS> sums = {};
             int at = set * q.octets * q.plane + at_row * q.columns + octet;
 #pragma unroll 1
-            for (int i = 0; i < q.row_steps; i++, at += q.step_octets) {
-                const Weights now[2] = {next[0], next[1]};
-                weights += q.step_weights;
-                read(q);
-                multiply_step(now, shared.upper + at, shared.lower + at, stride * q.columns, &sums);
+            for (int i = 0, along = 0; i < q.row_steps; i++) {
+                const Weights now[2] = {next[0][0], next[0][1]};
+                weights.read(next);
+                multiply_step(now, shared.upper + at + along, shared.lower + at + along,
+                              stride * q.columns, &sums);
+                along += q.step_octets;
+                if (along == q.pair_octets) {
+                    along = 0;
+                    at += 2 * q.plane;
+                }
             }
             const float *scales = shared.scales + set * q.rows + row * stride + at_row;
 #pragma unroll
@@ -485,34 +518,31 @@ template <typename T> struct WarpProduct {
 
 template <typename T> struct GroupProduct {
     static constexpr int ROWS = T::thread_rows, STEPS = T::steps;
-    static constexpr int RUN = STEPS > 4 ? (STEPS + 1) / 2
-                                         : STEPS; /* steps whose weights are read at once */
+    /* Steps whose weights are read at once: as many as registers hold. */
+    static constexpr int RUN = STEPS == 5 || STEPS == 7 ? 3 : 2;
     float totals[ROWS][4] = {};
-    Weights next[RUN];
-    const uint4 *weights;
+    WeightReader weights;
+    Weights next[RUN][1];
 
     __device__ GroupProduct(const Layer &q, const uint4 *first, int warp)
-        : weights(first + warp * 2 * WARP + static_cast<int>(threadIdx.x) % WARP)
+        : weights(q, first + warp * 2 * WARP, 1, RUN)
     {
-        for (int i = 0; i < GF_TENSOR_AHEAD; i++)
-            prefetch_weights(weights + i * q.step_weights, 1);
-        read<RUN>(q);
+        weights.read(next);
     }
 
-    /* The next COUNT steps'. */
-    template <int COUNT> __device__ void read(const Layer &q)
+    template <int MORE> __device__ void read()
     {
+        Weights more[MORE][1];
+        weights.read(more);
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            next[i] = read_weights(weights);
-            prefetch_weights(weights + GF_TENSOR_AHEAD * q.step_weights, 1);
-            weights += q.step_weights;
-        }
+        for (int i = 0; i < MORE; i++)
+            next[i][0] = more[i][0];
     }
 
-    /* Begins COUNT steps, octet `at` being the first's, and to read the weights of the MORE after them. */
-    template <int COUNT, int MORE>
-    __device__ void multiply_run(const Layer &q, const Shared &shared, int at, bool add,
+    /* Begins COUNT steps of a row, octet `at` being the row's first, and to read the weights of the MORE
+     * after them. */
+    template <int FIRST, int COUNT, int MORE>
+    __device__ void multiply_run(const Layer &q, const Shared &shared, int at,
                                  float (&sums)[ROWS][4])
     {
         const unsigned second = static_cast<unsigned>(q.second),
@@ -521,33 +551,45 @@ template <typename T> struct GroupProduct {
         Weights now[COUNT];
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            now[i] = next[i];
-        read<MORE>(q);
+            now[i] = next[i][0];
+        read<MORE>();
         gf_group_begin();
 #pragma unroll
-        for (int i = 0; i < COUNT; i++, at += q.step_octets) {
-            gf_group_multiply(sums, now[i].lower, shared.upper + at, second, apart, add || i > 0);
-            gf_group_multiply(sums, now[i].upper, shared.lower + at, second, apart, true);
-            gf_group_multiply(sums, now[i].upper, shared.upper + at, second, apart, true);
+        for (int i = 0; i < COUNT; i++) {
+            const int step = FIRST + i;
+            const int here = at + step / T::width * 2 * q.plane + step % T::width * q.step_octets;
+            gf_group_multiply(sums, now[i].lower, shared.upper + here, second, apart, step > 0);
+            gf_group_multiply(sums, now[i].upper, shared.lower + here, second, apart, true);
+            gf_group_multiply(sums, now[i].upper, shared.upper + here, second, apart, true);
         }
         gf_group_end();
+    }
+
+    /* Run by run, all steps of a row from FIRST on; the last run is under way then. */
+    template <int FIRST>
+    __device__ void multiply_runs(const Layer &q, const Shared &shared, int at,
+                                  float (&sums)[ROWS][4])
+    {
+        constexpr int COUNT = STEPS - FIRST < RUN ? STEPS - FIRST : RUN,
+                      REST = STEPS - FIRST - COUNT;
+        multiply_run<FIRST, COUNT, (REST == 0 || REST > RUN ? RUN : REST)>(q, shared, at, sums);
+        if constexpr (REST > 0) {
+            gf_group_wait<0>(sums);
+            multiply_runs<FIRST + COUNT>(q, shared, at, sums);
+        }
     }
 
     /* All products of a stage. While they are made, `ahead` has turns. */
     template <typename Other>
     __device__ void multiply(const Layer &q, const Shared &shared, int stage, const Other &ahead)
     {
-        const int set = stage % 2, stride = static_cast<int>(q.p.stride_y);
+        const int set = stage & 1, stride = static_cast<int>(q.p.stride_y);
         int at_row = 0;
 #pragma unroll 1
         for (int ky = 0; ky < q.p.height; ky++, at_row += static_cast<int>(q.p.dilation_y)) {
             float sums[ROWS][4];
             const int at = set * q.octets * q.plane + at_row * q.columns;
-            multiply_run<RUN, (RUN < STEPS ? STEPS - RUN : RUN)>(q, shared, at, false, sums);
-            if constexpr (RUN < STEPS) {
-                gf_group_wait<0>(sums);
-                multiply_run<STEPS - RUN, RUN>(q, shared, at + RUN * q.step_octets, true, sums);
-            }
+            multiply_runs<0>(q, shared, at, sums);
             ahead.turn(ky, q.p.height);
             gf_group_wait<0>(sums);
             const float *scales = shared.scales + set * q.rows + at_row;
@@ -567,7 +609,8 @@ template <typename T> struct GroupProduct {
 /* Totals of a tile in shared memory: a map's are this far apart, so that 4 maps' are in other banks. */
 template <typename T> constexpr int MAP_TOTALS = T::rows *COLUMNS + 8;
 
-template <typename T> constexpr size_t TOTAL_BYTES = T::maps *MAP_TOTALS<T> * sizeof(float);
+/* And a unit of each map behind them. */
+template <typename T> constexpr size_t TOTAL_BYTES = sizeof(float) * T::maps *(MAP_TOTALS<T> + 1);
 
 /* 16 maps of a row, as a product leaves them in a warp. */
 template <typename T> __device__ void keep_row(const float (&row)[4], float *kept)
@@ -605,7 +648,7 @@ __device__ void wait_for_parts(const Layer &q)
     __syncthreads();
 }
 
-/* Four totals: of all parts, in their order. */
+/* Four totals of a map: of all parts, in their order. */
 __device__ GfFour<float> sum_parts(const Layer &q, const float *kept)
 {
     GfFour<float> sum = *reinterpret_cast<const GfFour<float> *>(kept);
@@ -625,6 +668,7 @@ template <typename T>
 __device__ void finish(const Layer &q, const Corner &corner, const float *kept)
 {
     constexpr int fours = COLUMNS / 4;
+    const float *units = kept + T::maps * MAP_TOTALS<T>;
 #pragma unroll 1
     for (int i = corner.part * T::threads + static_cast<int>(threadIdx.x);
          i < T::maps * T::rows * fours; i += T::threads * q.parts) {
@@ -634,11 +678,10 @@ __device__ void finish(const Layer &q, const Corner &corner, const float *kept)
             continue;
         const GfFour<float> total =
             sum_parts(q, kept + map * MAP_TOTALS<T> + row * COLUMNS + four * 4);
-        const float unit = q.units[corner.o + map];
         float r[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            r[j] = fma(total.v[j] * unit, q.p.finish.scale, q.p.finish.offset);
+            r[j] = fma(total.v[j] * units[map], q.p.finish.scale, q.p.finish.offset);
         gf_finish_fours<1>(q.p, corner.n, corner.o + map, x, corner.y + row, r,
                            rest < 4 ? static_cast<int>(rest) : 4);
     }
@@ -682,18 +725,16 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
         const Ahead<T, In> ahead = {
             q, shared, rows, stage, end, warp, stage + 1 >= first && stage + 1 < end};
         __syncthreads();
-        /* Of the warps that share a scheduler some convert before they multiply, others after. */
-        const bool early = T::steps == 0 && warp / 4 % 2 == 0;
-        if (stage < first || early)
+        if (stage < first)
             ahead.turn(0, 1);
-        if (stage >= first)
+        else
             product.multiply(q, shared, stage, ahead);
-        if (stage >= first && T::steps == 0 && !early)
-            ahead.turn(0, 1);
     }
     float *kept = reinterpret_cast<float *>(memory);
     __syncthreads();
     product.keep(warp, kept);
+    for (int i = static_cast<int>(threadIdx.x); i < T::maps; i += T::threads)
+        kept[T::maps * MAP_TOTALS<T> + i] = corner.map + i < q.maps ? q.units[corner.o + i] : 0.0F;
     wait_for_parts(q);
     finish<T>(q, corner, kept);
     if (q.parts > 1)
@@ -757,8 +798,8 @@ Layer layer_of(const GfLaunch *launch, const GfTensorTile &tile)
     q.plane = q.rows * q.columns;
     const int octet = q.octet_taps * static_cast<int>(step->dilation_x);
     q.second = q.octet_taps == 1 ? q.plane : octet;
-    /* Steps of kernels one column wide go from pair to pair of octets, others from column to column. */
-    q.step_octets = q.octet_taps > 1 ? 2 * octet : q.p.width == 1 ? 2 * q.plane : octet;
+    q.step_octets = q.octet_taps == 1 ? octet : 2 * octet;
+    q.pair_octets = q.step_octets * (q.octet_taps == 1 ? q.p.width : q.row_steps);
     return q;
 }
 
@@ -801,24 +842,40 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return cudaLaunchKernelEx(&config, tensor_layer<T, In>, q);
 }
 
-struct Row {
-    cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
-    double (*cost)(const GfLaunch *launch);
+/* What a block takes, in microseconds: once; for each of its stages; for each step of each row of one; and
+ * two of them on a multiprocessor each, where two have room, of what they would take alone. Fitted to
+ * bench/results. */
+struct Cost {
+    double start, block, stage, step, crowd;
 };
 
-/* INFINITY where the tile does not go with the layer or the card. */
-template <typename T> double cost_of(const GfLaunch *launch)
+struct Row {
+    cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
+    double (*cost)(const GfLaunch *launch, const Cost &cost);
+};
+
+/* Of a tile; INFINITY where it does not go with the layer or the card. */
+template <typename T> double cost_of(const GfLaunch *launch, const Cost &cost)
 {
     const GfStep *step = launch->step;
-    const size_t maps = step->linear.filters / step->linear.groups;
-    const size_t padded = gf_tensor_shape(step).map_runs * 16;
+    const GfTensorShape shape = gf_tensor_shape(step);
+    const size_t maps = step->linear.filters / step->linear.groups, parts = parts_of(step);
     const size_t bytes = bytes_of<T>(gf_tensor_tile(step, T::rows, T::warps));
     const size_t blocks = gf_divide_up(step->out_width, static_cast<size_t>(COLUMNS)) *
                           gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(T::rows)) *
-                          gf_divide_up(maps, static_cast<size_t>(T::maps));
-    if (padded % T::maps != 0 || bytes > gf_shared_limit())
+                          gf_divide_up(maps, static_cast<size_t>(T::maps)) * step->linear.groups *
+                          launch->count * parts;
+    const size_t most = gf_divide_up(blocks, gf_multiprocessors());
+    if (shape.map_runs * 16 % T::maps != 0 || bytes > gf_shared_limit())
         return INFINITY;
-    return static_cast<double>(blocks) * T::maps * T::rows;
+    const double rows =
+        static_cast<double>(step->linear.height) * static_cast<double>(shape.row_steps);
+    const double stages = static_cast<double>(gf_divide_up(shape.stages, parts));
+    const double alone = cost.block + stages * (cost.stage + rows * cost.step);
+    const double load = T::blocks == 1 ? static_cast<double>(most)
+                                       : static_cast<double>(most / 2) * 2 * cost.crowd +
+                                             static_cast<double>(most % 2);
+    return cost.start + alone * load;
 }
 
 template <typename T> Row row_of()
@@ -836,23 +893,22 @@ template <int GROUPS, int ROWS, int BLOCKS> Row group_row(const GfLaunch *launch
     const GfTensorShape shape = gf_tensor_shape(launch->step);
     if (!gf_has_groups() || shape.octet_taps > 1 || launch->step->stride_x > 1)
         return {};
-    switch (shape.row_steps) {
-    case 2:
+    if (shape.row_steps * 2 != launch->step->linear.width * shape.octets)
+        return {};
+    switch (shape.row_steps * 10 + shape.octets) {
+    case 24:
         return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 2>>();
-    case 3:
+    case 32:
         return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 3>>();
-    case 5:
+    case 52:
         return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 5>>();
-    case 7:
+    case 64:
+        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 6>>();
+    case 72:
         return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 7>>();
     default:
         return {};
     }
-}
-
-double cost_of(const Row &row, const GfLaunch *launch)
-{
-    return row.cost ? row.cost(launch) : INFINITY;
 }
 
 /* ---- the weights ---- */
@@ -940,16 +996,23 @@ extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream
     const Row rows[] = {GF_TENSOR_TILES(ROW) GF_TENSOR_GROUP_TILES(GROUP_ROW)};
 #undef ROW
 #undef GROUP_ROW
+    static const Cost costs[] = {{0.0, 7.8, 5.15, 0.291, 0.70},  {0.0, 12.1, 3.25, 0.432, 0.70},
+                                 {0.0, 11.7, 4.2, 0.414, 0.70},  {6.3, 4.06, 1.25, 0.155, 0.97},
+                                 {5.5, 4.1, 3.02, 0.143, 0.95},  {0.0, 9.13, 4.48, 0.164, 0.70},
+                                 {0.0, 12.4, 3.55, 0.244, 0.70}, {6.2, 3.69, 1.48, 0.096, 0.98}};
     constexpr size_t count = sizeof rows / sizeof *rows;
-    size_t best = 0;
+    static_assert(count == sizeof costs / sizeof *costs);
+    size_t best = count;
+    double lowest = INFINITY;
     if (!launch->state)
         return cudaErrorInvalidValue;
-    for (size_t i = 1; i < count; i++)
-        if (cost_of(rows[i], launch) < cost_of(rows[best], launch))
+    for (size_t i = 0; i < count; i++) {
+        const bool asked = launch->tiling == 0 || launch->tiling == i + 1;
+        const double cost = asked && rows[i].cost ? rows[i].cost(launch, costs[i]) : INFINITY;
+        if (cost < lowest) {
+            lowest = cost;
             best = i;
-    if (launch->tiling > 0)
-        best = launch->tiling - 1;
-    if (best >= count || cost_of(rows[best], launch) == INFINITY)
-        return cudaErrorNotSupported;
-    return rows[best].launch(launch, stream);
+        }
+    }
+    return best == count ? cudaErrorNotSupported : rows[best].launch(launch, stream);
 }
