@@ -365,10 +365,19 @@ static bool special_pays(const GfStep *step, bool wide)
            (side == GF_SPECIAL_SIDE && !gf_sample_is_float(step->in));
 }
 
+/* Of layers, squares as networks have them, where a card has work for a while. */
 static bool tensor_pays(const GfStep *step, bool wide)
 {
+    const GfLinear *linear = &step->linear;
+    const size_t taps = gf_linear_taps(linear);
     (void)wide;
-    return gf_special_side(&step->linear) > 1;
+    if (!gf_step_is_layer(step))
+        return gf_special_side(linear) > 1;
+    const double work =
+        (double)(taps * linear->filters) * ((double)step->out_width * (double)step->out_height);
+    const bool square = linear->width == linear->height && step->stride_x == 1 &&
+                        (linear->width == 3 || linear->width == 5 || linear->width == 7);
+    return square && taps >= 150 && linear->filters / linear->groups >= 32 && work >= 1 << 26;
 }
 
 const GfAlgorithm gf_algorithms[] = {
@@ -455,7 +464,8 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
 
 /* What `auto` tries, one after the other; `direct` takes every step. */
 static const char *const for_banks[] = {"tensor", "special", "separable", "shared", "direct"};
-static const char *const for_layers[] = {"special", "general", "implicit", "shared", "direct"};
+static const char *const for_layers[] = {"special",  "tensor", "general",
+                                         "implicit", "shared", "direct"};
 
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide, int capability)
 {

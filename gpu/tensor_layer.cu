@@ -852,6 +852,7 @@ struct Cost {
 struct Row {
     cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
     double (*cost)(const GfLaunch *launch, const Cost &cost);
+    bool single; /* warps multiply by themselves */
 };
 
 /* Of a tile; INFINITY where it does not go with the layer or the card. */
@@ -884,7 +885,7 @@ template <typename T> Row row_of()
                 return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
                                                   : run<T, void>(launch, stream);
             },
-            cost_of<T>};
+            cost_of<T>, T::steps == 0};
 }
 
 /* The tile whose kernel has as many steps a row as the layer. */
@@ -996,17 +997,18 @@ extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream
     const Row rows[] = {GF_TENSOR_TILES(ROW) GF_TENSOR_GROUP_TILES(GROUP_ROW)};
 #undef ROW
 #undef GROUP_ROW
-    static const Cost costs[] = {{0.0, 7.8, 5.15, 0.291, 0.70},  {0.0, 12.1, 3.25, 0.432, 0.70},
-                                 {0.0, 11.7, 4.2, 0.414, 0.70},  {6.3, 4.06, 1.25, 0.155, 0.97},
-                                 {5.5, 4.1, 3.02, 0.143, 0.95},  {0.0, 9.13, 4.48, 0.164, 0.70},
-                                 {0.0, 12.4, 3.55, 0.244, 0.70}, {6.2, 3.69, 1.48, 0.096, 0.98}};
+    static const Cost costs[] = {{0.0, 7.8, 5.3, 0.284, 0.70},   {0.0, 12.2, 3.3, 0.433, 0.70},
+                                 {0.0, 11.8, 4.2, 0.426, 0.70},  {6.2, 4.0, 1.35, 0.156, 0.97},
+                                 {5.4, 4.0, 3.17, 0.148, 0.94},  {0.0, 7.8, 4.39, 0.159, 0.72},
+                                 {0.0, 10.9, 3.58, 0.245, 0.70}, {5.1, 3.46, 1.51, 0.090, 1.0}};
     constexpr size_t count = sizeof rows / sizeof *rows;
     static_assert(count == sizeof costs / sizeof *costs);
     size_t best = count;
     double lowest = INFINITY;
     if (!launch->state)
         return cudaErrorInvalidValue;
-    for (size_t i = 0; i < count; i++) {
+    /* From the last, groups of warps, on; warps by themselves only where groups cannot. */
+    for (size_t i = count; i-- > 0 && (launch->tiling > 0 || best == count || !rows[i].single);) {
         const bool asked = launch->tiling == 0 || launch->tiling == i + 1;
         const double cost = asked && rows[i].cost ? rows[i].cost(launch, costs[i]) : INFINITY;
         if (cost < lowest) {
