@@ -657,6 +657,14 @@ __device__ inline void gf_multiply_16(int (&d)[4], const uint32_t (&a)[2], uint3
 #endif
 }
 
+/* Two numbers as sums of two of f16 each, of 11 bits each. */
+__device__ inline void gf_split(float a, float b, __half2 *upper, __half2 *lower)
+{
+    *upper = __floats2half2_rn(a, b);
+    const float2 back = __half22float2(*upper);
+    *lower = __floats2half2_rn(a - back.x, b - back.y);
+}
+
 /* d += a * b of a warp in f32, of numbers of f16: 16 x 8 sums of 16 products. With g and t as above:
  * a's words are numbers 2t and 2t + 1 of rows g and g + 8, then those 8 further on; b's the same of
  * column g, then those 8 further on; d as above. */
@@ -1014,8 +1022,8 @@ inline bool gf_has_clusters()
 /* Has it products by groups of warps, and this program code for them? */
 inline bool gf_has_groups()
 {
-    int device = 0, major = 0, minor = 0;
 #ifdef GPUFILTER_SM90A
+    int device = 0, major = 0, minor = 0;
     return cudaGetDevice(&device) == cudaSuccess &&
            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
                cudaSuccess &&
@@ -1023,7 +1031,7 @@ inline bool gf_has_groups()
                cudaSuccess &&
            major == 9 && minor == 0;
 #else
-    return device + major + minor > 0;
+    return false;
 #endif
 }
 

@@ -285,20 +285,22 @@ typedef struct GfTensorShape {
     size_t map_runs;               /* of 16 maps, of a group; some may be zeros */
 } GfTensorShape;
 
-/* Are there so few tiles of 64 maps of 16 rows that they leave multiprocessors of a large card idle? */
-static inline bool gf_tensor_is_small(const GfStep *step)
+/* Tiles of 64 maps of 16 rows of a picture; fewer than so many leave multiprocessors of a large card idle. */
+enum { GF_TENSOR_ENOUGH = 132 };
+
+static inline size_t gf_tensor_tiles(const GfStep *step)
 {
-    const size_t tiles = (step->out_width + 7) / 8 * ((step->out_height + 15) / 16);
-    return tiles * ((step->linear.filters / step->linear.groups + 63) / 64) * step->linear.groups <
-           132;
+    const size_t maps = step->linear.filters / step->linear.groups;
+    return (step->out_width + 7) / 8 * ((step->out_height + 15) / 16) * ((maps + 63) / 64) *
+           step->linear.groups;
 }
 
 static inline GfTensorShape gf_tensor_shape(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     const size_t channels = linear->depth > 4 ? 8 : linear->depth > 1 ? 4 : 1;
-    const size_t most =
-        linear->width == 1 || (linear->width == 3 && !gf_tensor_is_small(step)) ? 2 : 1;
+    const bool small = gf_tensor_tiles(step) < GF_TENSOR_ENOUGH;
+    const size_t most = linear->width == 1 || (linear->width == 3 && !small) ? 2 : 1;
     const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
     const size_t tile = maps <= 32 ? 32 : maps <= 64 ? 64 : 128;
     GfTensorShape shape;

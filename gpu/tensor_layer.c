@@ -8,7 +8,7 @@
 
 enum {
     LARGEST = 14, /* taps are below 2^(LARGEST + 1): what f16 holds */
-    NEAR = 6
+    NEAR = 6      /* channels whose largest taps are within 2^NEAR of each other are alike */
 };
 
 /* The exponent of a number's power of two, within those of f32. */

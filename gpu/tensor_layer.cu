@@ -209,9 +209,9 @@ __device__ void load(const Layer &q, const Shared &shared, const Rows &rows, int
             continue;
         float *to = loaded_row(q, shared, stage, pass, warps);
         const char *line = shared.lines[row];
-        const char *from = line + (rows.channel + first) * plane;
+        const size_t from = (rows.channel + first) * plane;
         if (line && rows.shift >= 0 && channels == q.stage_channels) {
-            load_vectors(q, from + rows.x * static_cast<long long>(sizeof(float)), channels, to);
+            load_vectors(q, line + from + rows.x * sizeof(float), channels, to);
             continue;
         }
         to += max(rows.shift, 0);
@@ -220,7 +220,7 @@ __device__ void load(const Layer &q, const Shared &shared, const Rows &rows, int
             const bool sample = column < q.samples;
             int c = 0;
             if (sample && line && x >= 0)
-                c = load_column<In>(q, from + x * q.p.in.pixel * q.size, plane, channels,
+                c = load_column<In>(q, line + from + x * q.p.in.pixel * q.size, plane, channels,
                                     to + column);
             for (; c < q.stage_channels; c++)
                 to[c * q.pitch + column] = sample && c < channels ? q.p.border_value : 0.0F;
@@ -261,14 +261,6 @@ __device__ void read_numbers(const Layer &q, const float *loaded, const float *l
             numbers->of[i / OCTET][i % OCTET] *= lifts[OCTETS > 1 ? i : i % channels];
 }
 
-/* Two numbers, their upper and lower halves. */
-__device__ void split(float a, float b, __half2 *upper, __half2 *lower)
-{
-    *upper = __floats2half2_rn(a, b);
-    const float2 back = __half22float2(*upper);
-    *lower = __floats2half2_rn(a - back.x, b - back.y);
-}
-
 /* The largest magnitude. */
 template <int OCTETS> __device__ float largest_of(const Numbers<OCTETS> &numbers, float most)
 {
@@ -288,7 +280,7 @@ __device__ void convert_column(const Layer &q, const Numbers<OCTETS> &numbers, f
         Octet high, low;
 #pragma unroll
         for (int j = 0; j < OCTET; j += 2)
-            split(v[j] * scale, v[j + 1] * scale, &high.pair[j / 2], &low.pair[j / 2]);
+            gf_split(v[j] * scale, v[j + 1] * scale, &high.pair[j / 2], &low.pair[j / 2]);
         upper[octet * q.plane] = high;
         lower[octet * q.plane] = low;
     }
@@ -747,12 +739,9 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
  * depends on the step alone, and on whether the card has clusters. */
 size_t parts_of(const GfStep *step)
 {
-    constexpr size_t enough = 132, most = 8;
+    constexpr size_t most = 8;
     const GfTensorShape shape = gf_tensor_shape(step);
-    const size_t tiles = (step->out_width + 7) / 8 * ((step->out_height + 15) / 16) *
-                         gf_divide_up(step->linear.filters / step->linear.groups, size_t{64}) *
-                         step->linear.groups;
-    size_t parts = tiles >= enough ? 1 : gf_divide_up(enough, tiles);
+    size_t parts = gf_divide_up(size_t{GF_TENSOR_ENOUGH}, gf_tensor_tiles(step));
     parts = parts < most ? parts : most;
     parts = parts < shape.stages ? parts : shape.stages;
     if (parts < 2 || !gf_has_clusters())
@@ -842,11 +831,11 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return cudaLaunchKernelEx(&config, tensor_layer<T, In>, q);
 }
 
-/* What a block takes, in microseconds: once; for each of its stages; for each step of each row of one; and
- * two of them on a multiprocessor each, where two have room, of what they would take alone. Fitted to
- * bench/results. */
+/* What a block takes, in microseconds: once; for each of its stages, and more where that is of two pairs
+ * of octets; for each step of each row of one; and two of them on a multiprocessor each, where two have
+ * room, of what they would take alone. Fitted to bench/results. */
 struct Cost {
-    double start, block, stage, step, crowd;
+    double start, block, stage, pair, step, crowd;
 };
 
 struct Row {
@@ -872,7 +861,8 @@ template <typename T> double cost_of(const GfLaunch *launch, const Cost &cost)
     const double rows =
         static_cast<double>(step->linear.height) * static_cast<double>(shape.row_steps);
     const double stages = static_cast<double>(gf_divide_up(shape.stages, parts));
-    const double alone = cost.block + stages * (cost.stage + rows * cost.step);
+    const double alone = cost.block + stages * (cost.stage + (shape.octets > 2 ? cost.pair : 0.0) +
+                                                rows * cost.step);
     const double load = T::blocks == 1 ? static_cast<double>(most)
                                        : static_cast<double>(most / 2) * 2 * cost.crowd +
                                              static_cast<double>(most % 2);
@@ -912,83 +902,7 @@ template <int GROUPS, int ROWS, int BLOCKS> Row group_row(const GfLaunch *launch
     }
 }
 
-/* ---- the weights ---- */
-
-struct Taps {
-    const float *taps, *lifts, *units;
-    GfTensorShape shape;
-    int depth, width, height, maps;
-    size_t steps,
-        words; /* of a group; of the weights, in vectors, half of which are upper numbers */
-    uint4 *weights;
-};
-
-/* Tap k of 16 of a step of a map, divided by lift and unit. */
-__device__ float tap_at(const Taps &q, size_t group, size_t step, int map, int k)
-{
-    const int taps = static_cast<int>(q.shape.octet_taps),
-              row_steps = static_cast<int>(q.shape.row_steps);
-    const int i = static_cast<int>(step % row_steps);
-    step /= row_steps;
-    const int ky = static_cast<int>(step % q.height), stage = static_cast<int>(step / q.height);
-    const int channels = OCTET / taps;
-    int c = stage * static_cast<int>(q.shape.stage_channels) + i / q.width * 2 * OCTET + k;
-    int kx = i % q.width;
-    if (taps > 1) {
-        c = k % channels;
-        kx = i * 2 * taps + k / channels;
-    }
-    if (c >= q.depth || kx >= q.width || map >= q.maps)
-        return 0.0F;
-    const size_t o = group * q.maps + map;
-    const double tap = q.taps[((o * q.depth + c) * q.height + ky) * q.width + kx];
-    return static_cast<float>(tap / q.lifts[group * q.depth + c] / q.units[o]);
-}
-
-__global__ void split_taps(const __grid_constant__ Taps q)
-{
-    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const int lane = static_cast<int>(i % WARP);
-    const size_t run = i / WARP % q.shape.map_runs, step = i / WARP / q.shape.map_runs;
-    __half2 upper[4], lower[4];
-    if (2 * i >= q.words)
-        return;
-    for (int r = 0; r < 4; r++) {
-        const int map = static_cast<int>(run) * 16 + lane / 4 + r % 2 * 8,
-                  k = lane % 4 * 2 + r / 2 * 8;
-        float v[2];
-        for (int j = 0; j < 2; j++)
-            v[j] = tap_at(q, step / q.steps, step % q.steps, map, k + j);
-        split(v[0], v[1], &upper[r], &lower[r]);
-    }
-    uint4 *to = q.weights + (step * q.shape.map_runs + run) * 2 * WARP + lane;
-    to[0] = *reinterpret_cast<const uint4 *>(upper);
-    to[WARP] = *reinterpret_cast<const uint4 *>(lower);
-}
-
 } // namespace
-
-extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
-                                     const GfTensorLayer *layer)
-{
-    constexpr unsigned threads = 256;
-    const GfLinear *linear = &step->linear;
-    Taps q = {};
-    q.taps = taps;
-    q.lifts = layer->lifts;
-    q.units = layer->units;
-    q.shape = gf_tensor_shape(step);
-    q.depth = static_cast<int>(linear->depth);
-    q.width = static_cast<int>(linear->width);
-    q.height = static_cast<int>(linear->height);
-    q.maps = static_cast<int>(linear->filters / linear->groups);
-    q.steps = gf_tensor_steps(step);
-    q.words = linear->groups * q.steps * q.shape.map_runs * 2 * WARP;
-    q.weights = static_cast<uint4 *>(layer->weights);
-    const size_t blocks = gf_divide_up(q.words / 2, static_cast<size_t>(threads));
-    split_taps<<<static_cast<unsigned>(blocks), threads>>>(q);
-    return cudaGetLastError();
-}
 
 extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream)
 {
@@ -997,10 +911,11 @@ extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream
     const Row rows[] = {GF_TENSOR_TILES(ROW) GF_TENSOR_GROUP_TILES(GROUP_ROW)};
 #undef ROW
 #undef GROUP_ROW
-    static const Cost costs[] = {{0.0, 7.8, 5.3, 0.284, 0.70},   {0.0, 12.2, 3.3, 0.433, 0.70},
-                                 {0.0, 11.8, 4.2, 0.426, 0.70},  {6.2, 4.0, 1.35, 0.156, 0.97},
-                                 {5.4, 4.0, 3.17, 0.148, 0.94},  {0.0, 7.8, 4.39, 0.159, 0.72},
-                                 {0.0, 10.9, 3.58, 0.245, 0.70}, {5.1, 3.46, 1.51, 0.090, 1.0}};
+    static const Cost costs[] = {
+        {0.0, 7.8, 5.3, 0.0, 0.284, 0.70},   {0.0, 12.2, 3.3, 0.0, 0.433, 0.70},
+        {0.0, 11.8, 4.2, 0.0, 0.426, 0.70},  {6.2, 4.0, 1.35, 0.0, 0.156, 0.97},
+        {5.4, 4.0, 3.17, 0.0, 0.148, 0.94},  {0.0, 8.54, 3.19, 4.51, 0.183, 0.69},
+        {0.0, 11.4, 2.54, 2.13, 0.264, 0.7}, {5.1, 3.46, 1.44, 0.17, 0.091, 1.0}};
     constexpr size_t count = sizeof rows / sizeof *rows;
     static_assert(count == sizeof costs / sizeof *costs);
     size_t best = count;

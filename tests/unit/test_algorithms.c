@@ -1,4 +1,5 @@
-/* Which pools a method does in the launch of the layer before them, by steps that the plan made. */
+/* Which method `auto` takes for layers, and which pools one does in the launch of the layer before
+ * them, by steps that the plan made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,16 +59,21 @@ static GfFilter *make_filter(const Pair *pair)
     return filter;
 }
 
+static GfPlan *make_plan(const Pair *pair, const GfFilter *filter)
+{
+    GfPlan *plan;
+    GfPlanOptions options = gf_plan_options_default(pair->format.sample);
+    options.sample = pair->out;
+    assert_int_equal(gf_plan_create(&filter, 1, &pair->format, &options, &plan), GF_OK);
+    assert_int_equal(plan->pipelines[0].count, 2);
+    return plan;
+}
+
 /* Does a method pool, and is it `special`, which takes the layer? */
 static bool is_pooled(const Pair *pair)
 {
-    GfPlan *plan;
     GfFilter *filter = make_filter(pair);
-    const GfFilter *filters[] = {filter};
-    GfPlanOptions options = gf_plan_options_default(pair->format.sample);
-    options.sample = pair->out;
-    assert_int_equal(gf_plan_create(filters, 1, &pair->format, &options, &plan), GF_OK);
-    assert_int_equal(plan->pipelines[0].count, 2);
+    GfPlan *plan = make_plan(pair, filter);
     const GfStep *step = plan->pipelines[0].steps;
     bool pooled = false;
     for (const GfAlgorithm *row = gf_algorithms; row->name; row++)
@@ -79,6 +85,48 @@ static bool is_pooled(const Pair *pair)
     gf_plan_free(plan);
     gf_filter_free(filter);
     return pooled;
+}
+
+/* What `auto` takes for the layer. */
+static const char *chosen(const Pair *pair, int capability)
+{
+    GfFilter *filter = make_filter(pair);
+    GfPlan *plan = make_plan(pair, filter);
+    const GfPipeline *pipeline = &plan->pipelines[0];
+    const char *name = gf_algorithm_choose(pipeline->steps, pipeline->wide, capability)->name;
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+    return name;
+}
+
+/* Layers large enough to be worth while on tensor cores, as measured, and those that are not. */
+static void test_layers_on_tensor_cores(void **unused)
+{
+    const Pair large = {.format = {.width = 256, .height = 256, .channels = 64, .sample = GF_F32},
+                        .out = GF_F32,
+                        .maps = 64,
+                        .side = 3};
+    Pair pair = large;
+    (void)unused;
+    assert_string_equal(chosen(&pair, 90), "tensor");
+    assert_string_equal(chosen(&pair, 80), "tensor");
+    assert_string_equal(chosen(&pair, 75), "general");
+    for (pair.side = 1; pair.side <= 8; pair.side++)
+        assert_string_equal(chosen(&pair, 90), pair.side == 3 || pair.side == 5 || pair.side == 7
+                                                   ? "tensor"
+                                                   : "general");
+    pair = large;
+    pair.maps = 31;
+    assert_string_equal(chosen(&pair, 90), "general");
+    pair = large;
+    pair.format.channels = 16; /* 144 taps */
+    assert_string_equal(chosen(&pair, 90), "general");
+    pair = large;
+    pair.format.width = pair.format.height = 32;
+    assert_string_equal(chosen(&pair, 90), "general");
+    pair = large;
+    pair.format.channels = 1;
+    assert_string_equal(chosen(&pair, 90), "special");
 }
 
 /* How a pool of 2 x 2 lies. */
@@ -164,6 +212,7 @@ static void test_not_pooled(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layers_on_tensor_cores),
         cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_not_pooled),
     };
