@@ -377,7 +377,7 @@ static bool tensor_pays(const GfStep *step, bool wide)
         (double)(taps * linear->filters) * ((double)step->out_width * (double)step->out_height);
     const bool square = linear->width == linear->height && step->stride_x == 1 &&
                         (linear->width == 3 || linear->width == 5 || linear->width == 7);
-    return square && taps >= 150 && linear->filters / linear->groups >= 32 && work >= 1 << 26;
+    return square && taps >= 150 && linear->filters / linear->groups >= 64 && work >= 1 << 26;
 }
 
 const GfAlgorithm gf_algorithms[] = {

@@ -116,7 +116,7 @@ static void test_layers_on_tensor_cores(void **unused)
                                                    ? "tensor"
                                                    : "general");
     pair = large;
-    pair.maps = 31;
+    pair.maps = 63;
     assert_string_equal(chosen(&pair, 90), "general");
     pair = large;
     pair.format.channels = 16; /* 144 taps */
