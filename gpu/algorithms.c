@@ -185,7 +185,9 @@ enum { TENSOR_CHANNELS = 4 };
 static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
-    const size_t bytes = gf_tensor_tile(step, 8, 4).bytes;
+    /* Of the smallest tile: 8 rows of 64 maps, or 16 of 32, by four warps. */
+    const size_t rows = linear->filters / linear->groups > 32 ? 8 : 16;
+    const size_t bytes = gf_tensor_tile(step, rows, 4).bytes;
     if (wide || step->in == GF_F64 || step->out != GF_F32)
         return gf_fail(GF_EUNSUPPORTED, "tensor: layers whose maps are f32, with sums in f32");
     if (bytes > GF_SHARED_BYTES)

@@ -371,7 +371,7 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
 enum { GF_TENSOR_AHEAD = 8 };
 
 /* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and their
- * map's unit, powers of two; behind them are zeros for GF_TENSOR_AHEAD + 1 steps. */
+ * map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
 typedef struct GfTensorLayer {
     void *weights;
     float *lifts; /* of all channels, and 1 behind them for a stage */
