@@ -188,9 +188,11 @@ static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
     /* Of the smallest tile: 8 rows of 64 maps, or 16 of 32, by four warps. */
     const size_t rows = linear->filters / linear->groups > 32 ? 8 : 16;
     const size_t bytes = gf_tensor_tile(step, rows, 4).bytes;
-    if (wide || step->in == GF_F64 || step->out != GF_F32)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: layers whose maps are f32, with sums in f32");
-    if (bytes > GF_SHARED_BYTES)
+    if (wide || step->in == GF_F64 || step->out == GF_F64)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
+    if (!gf_tensor_is_first(step) && step->out != GF_F32)
+        return gf_fail(GF_EUNSUPPORTED, "tensor: layers of so many channels with maps of f32 only");
+    if (!gf_tensor_is_first(step) && bytes > GF_SHARED_BYTES)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: %d bytes of shared memory for the windows of a tile, these "
                        "(%zu x %zu, stride %zu x %zu) take more",
@@ -231,9 +233,11 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
 static const char *const tensor_tilings[] = {
 #define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
 #define GROUP_NAME(groups, rows, blocks) "g" #groups "r" #rows,
-    GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) NULL
+#define FIRST_NAME(units) "x" #units,
+    GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) GF_FIRST_TILES(FIRST_NAME) NULL
 #undef NAME
 #undef GROUP_NAME
+#undef FIRST_NAME
 };
 
 static GfStatus general_supports(const GfStep *step, bool wide)

@@ -665,6 +665,31 @@ __device__ inline void gf_split(float a, float b, __half2 *upper, __half2 *lower
     *lower = __floats2half2_rn(a - back.x, b - back.y);
 }
 
+/* The largest number of a warp; none is negative. */
+__device__ inline float gf_warp_most(float most)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __uint_as_float(__reduce_max_sync(~0U, __float_as_uint(most)));
+#else
+    for (int apart = 16; apart > 0; apart /= 2)
+        most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
+    return most;
+#endif
+}
+
+/* Powers of two, one of every APART: `up` takes numbers of which `most` is the largest to below 2^15, that
+ * one to 2^(15 - APART) at least, where f16 has its bits; `down` takes them back. */
+struct GfScale {
+    float up, down;
+};
+
+template <unsigned APART> __device__ inline GfScale gf_scale(float most)
+{
+    const unsigned least = min(max(__float_as_uint(most) >> 23, 15U), 254U);
+    const unsigned exponent = (least + APART - 1) / APART * APART;
+    return {__uint_as_float((268U - exponent) << 23), __uint_as_float((exponent - 14U) << 23)};
+}
+
 /* d += a * b of a warp in f32, of numbers of f16: 16 x 8 sums of 16 products. With g and t as above:
  * a's words are numbers 2t and 2t + 1 of rows g and g + 8, then those 8 further on; b's the same of
  * column g, then those 8 further on; d as above. */
@@ -675,6 +700,17 @@ __device__ inline void gf_multiply_halves(float (&d)[4], const uint4 &a, uint32_
                  "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+#endif
+}
+
+/* The same of 8 products a sum: without the numbers that are 8 further on. */
+__device__ inline void gf_multiply_halves(float (&d)[4], const uint2 &a, uint32_t b)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, "
+                 "{%6}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a.x), "r"(a.y), "r"(b));
 #endif
 }
 

@@ -275,11 +275,9 @@ static inline size_t gf_tensor_words(const GfTensor *tensor)
 
 /* ---- how `tensor` computes a layer ---- */
 
-/* A step of the product is 16 numbers of a sample's surroundings: two octets. An octet is 8 channels at one
- * tap; where a layer has fewer, 2 taps side by side of 4 channels, or 8 taps of one. A kernel's row is
- * so many steps for each pair of octets; a stage is what is in shared memory at once. */
+/* A step of the product is 16 channels at one tap: two octets. A kernel's row is so many steps for each
+ * pair of octets; a stage is what is in shared memory at once. */
 typedef struct GfTensorShape {
-    size_t octet_taps;             /* 1, 2 or 8 */
     size_t octets, stage_channels; /* of a stage */
     size_t stages, row_steps;      /* steps of a row of a kernel */
     size_t map_runs;               /* of 16 maps, of a group; some may be zeros */
@@ -298,19 +296,15 @@ static inline size_t gf_tensor_tiles(const GfStep *step)
 static inline GfTensorShape gf_tensor_shape(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
-    const size_t channels = linear->depth > 4 ? 8 : linear->depth > 1 ? 4 : 1;
     const bool small = gf_tensor_tiles(step) < GF_TENSOR_ENOUGH;
     const size_t most = linear->width == 1 || (linear->width == 3 && !small) ? 2 : 1;
     const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
     const size_t tile = maps <= 32 ? 32 : maps <= 64 ? 64 : 128;
     GfTensorShape shape;
-    shape.octet_taps = 8 / channels;
-    shape.octets = channels < 8 ? 1 : 2 * (pairs < most ? 1 : most);
-    shape.stage_channels = shape.octets * channels;
+    shape.octets = 2 * (pairs < most ? 1 : most);
+    shape.stage_channels = shape.octets * 8;
     shape.stages = (linear->depth + shape.stage_channels - 1) / shape.stage_channels;
-    shape.row_steps = channels == 8
-                          ? linear->width * shape.octets / 2
-                          : (linear->width + 2 * shape.octet_taps - 1) / (2 * shape.octet_taps);
+    shape.row_steps = linear->width * shape.octets / 2;
     shape.map_runs = (maps + tile - 1) / tile * tile / 16;
     return shape;
 }
@@ -324,12 +318,11 @@ static inline size_t gf_tensor_steps(const GfStep *step)
 
 /* The input of a tile of 8 columns. */
 typedef struct GfTensorTile {
-    size_t rows, columns;   /* octets of a row */
-    size_t pitch;           /* numbers from channel to channel of a row as it is loaded, */
-    size_t staged, samples; /* how many are used, and how many of these are samples */
-    size_t lanes, slots,
-        slot;     /* of a warp, that load a row; rows there is room for, and its size */
-    size_t bytes; /* of shared memory */
+    size_t rows, columns; /* of samples */
+    size_t pitch;         /* numbers from channel to channel of a row as it is loaded */
+    size_t lanes;         /* of a warp, that load a row */
+    size_t slots, slot;   /* rows there is room for, and its size */
+    size_t bytes;         /* of shared memory */
 } GfTensorTile;
 
 /* Of a tile of so many rows, which so many warps load; bytes is (size_t)-1 where no card has as much. */
@@ -337,25 +330,20 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
 {
     const GfTensorShape shape = gf_tensor_shape(step);
     const GfTileSize window = gf_window(step);
-    const size_t last = (shape.octet_taps == 1 ? step->linear.width
-                                               : (2 * shape.row_steps - 1) * shape.octet_taps + 1) -
-                        1;
-    GfTensorTile tile = {0, 0, 0, 0, 0, 0, 0, 0, (size_t)-1};
+    GfTensorTile tile = {0, 0, 0, 0, 0, 0, (size_t)-1};
     if (step->stride_x > GF_SHARED_BYTES || step->stride_y > GF_SHARED_BYTES ||
         window.columns > GF_SHARED_BYTES || window.rows > GF_SHARED_BYTES)
         return tile;
     tile.rows = (rows - 1) * step->stride_y + window.rows;
-    tile.columns = 7 * step->stride_x + last * step->dilation_x + 1;
-    tile.staged = tile.columns + (shape.octet_taps - 1) * step->dilation_x;
-    tile.pitch = tile.staged <= 16 ? 16 : (tile.staged + 3) / 4 * 4 + 4;
-    tile.samples = 7 * step->stride_x + window.columns;
+    tile.columns = 7 * step->stride_x + window.columns;
+    tile.pitch = tile.columns <= 16 ? 16 : (tile.columns + 3) / 4 * 4 + 4;
     tile.lanes = tile.columns <= 8 ? 8 : tile.columns <= 16 ? 16 : 32;
     tile.slots = warps * (32 / tile.lanes);
     tile.slots = (tile.rows + tile.slots - 1) / tile.slots * tile.slots;
     tile.slot = shape.stage_channels * tile.pitch + tile.lanes % 32; /* in other banks */
     tile.bytes = tile.rows * tile.columns * shape.octets * 4 * 16 +
                  2 * (tile.slots * tile.slot + warps * shape.stage_channels) * sizeof(float) +
-                 tile.rows * (2 * sizeof(float) + sizeof(char *)) + tile.staged * sizeof(int);
+                 tile.rows * (2 * sizeof(float) + sizeof(char *)) + tile.columns * sizeof(int);
     return tile;
 }
 
@@ -369,6 +357,59 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
 
 /* Steps whose weights are on their way from memory to L2. */
 enum { GF_TENSOR_AHEAD = 8 };
+
+/* ---- how `tensor` computes layers of few channels ---- */
+
+/* A row of a kernel is multiplied at a time, as one or two octets of taps. Of the 16 rows of the first
+ * matrix each is a map; where windows are side by side the last 8 are the maps of the first 8 again, moved
+ * by a pixel, so that windows of both begin at an even sample, where a word of two of f16 does. */
+enum {
+    GF_FIRST_CHANNELS = 4,
+    GF_FIRST_SIDE = 7,      /* rows of a kernel of one octet, */
+    GF_FIRST_MOST_SIDE = 11 /* of two */
+};
+
+typedef struct GfTensorFirst {
+    size_t octets, shifts, maps, runs; /* maps of a run of 16 rows, and how many runs */
+} GfTensorFirst;
+
+static inline GfTensorFirst gf_tensor_first(const GfStep *step)
+{
+    GfTensorFirst first;
+    first.octets = step->linear.height > GF_FIRST_SIDE ? 2 : 1;
+    first.shifts = step->stride_x == 1 ? 2 : 1;
+    first.maps = 16 / first.shifts;
+    first.runs = (step->linear.filters + first.maps - 1) / first.maps;
+    return first;
+}
+
+/* Is a layer computed that way? Kernels of 3, 5, 7, 9 or 11 rows, strides of 1, 2 or 4. */
+static inline bool gf_tensor_is_first(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const GfTensorFirst first = gf_tensor_first(step);
+    const size_t stride = step->stride_x;
+    const size_t most = stride == 4 ? GF_FIRST_CHANNELS - 1 : GF_FIRST_CHANNELS;
+    return linear->groups == 1 && linear->depth <= most && step->dilation_x == 1 &&
+           step->dilation_y == 1 && step->stride_y == stride &&
+           (stride == 1 || stride == 2 || stride == 4) && linear->height % 2 == 1 &&
+           linear->height >= 3 && linear->height <= GF_FIRST_MOST_SIDE &&
+           linear->width + (first.shifts - 1) * stride <= 8 * first.octets;
+}
+
+/* Vectors of 16 bytes that a layer's taps become. */
+static inline size_t gf_tensor_vectors(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const GfTensorFirst first = gf_tensor_first(step);
+    if (gf_tensor_is_first(step))
+        return first.runs * linear->depth * linear->height * first.octets * GF_TENSOR_LANES;
+    return linear->groups * gf_tensor_steps(step) * gf_tensor_shape(step).map_runs * 2 *
+           GF_TENSOR_LANES;
+}
+
+/* Rows of units in a tile, in the order of their tilings, after those of other layers. */
+#define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
 
 /* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and their
  * map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
@@ -437,6 +478,7 @@ cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
 /* The form of `tensor` for layers, which gf_launch_tensor() passes on; and what makes its weights of
  * the taps, which are f32 in device memory, on the current device's default stream. */
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 
 /* cudaSuccess when this program has code for the current device. */

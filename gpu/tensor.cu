@@ -841,7 +841,8 @@ Kernel find_kernel(const GfTensor &plan)
 extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t stream)
 {
     if (gf_step_is_layer(launch->step))
-        return gf_launch_tensor_layer(launch, stream);
+        return gf_tensor_is_first(launch->step) ? gf_launch_tensor_first(launch, stream)
+                                                : gf_launch_tensor_layer(launch, stream);
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
     const Kernel kernel = state ? find_kernel(state->plan) : nullptr;
     if (!kernel || launch->tiling > 0)

@@ -70,7 +70,7 @@ static GfStatus make(const GfStep *step, const float *taps, const float *lifts, 
     const GfLinear *linear = &step->linear;
     const GfTensorShape shape = gf_tensor_shape(step);
     const size_t step_bytes = shape.map_runs * 16 * 16 * 2 * sizeof(uint16_t);
-    const size_t bytes = linear->groups * gf_tensor_steps(step) * step_bytes;
+    const size_t bytes = gf_tensor_vectors(step) * 16;
     const size_t spare = 2 * GF_TENSOR_AHEAD * step_bytes;
     const size_t channels = linear->groups * linear->depth + shape.stage_channels;
     GF_TRY(upload(taps, linear->filters * gf_linear_taps(linear), taps_there));

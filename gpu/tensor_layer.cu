@@ -42,12 +42,11 @@ struct Layer {
     const uint4 *weights;
     size_t group_weights, stage_weights, step_weights; /* from group to group and so on */
     const float *lifts, *units;                        /* of channels, of maps */
-    int stages, stage_channels, octets, octet_taps;
+    int stages, stage_channels, octets;
     int row_steps;                /* of a row of a kernel */
     int step_octets, pair_octets; /* from step to step; that, times the steps of a pair of octets */
-    int second;                   /* from the first octet of a pair to the other */
-    int rows, columns, pitch, staged, samples, lanes, slots, slot; /* GfTensorTile */
-    bool lifted;                                                   /* is a lift not 1? */
+    int rows, columns, pitch, lanes, slots, slot; /* GfTensorTile */
+    bool lifted;                                  /* is a lift not 1? */
     bool vectors; /* does every row begin where a vector of 16 bytes may? */
     int plane;    /* octets of a tile */
 };
@@ -215,15 +214,14 @@ __device__ void load(const Layer &q, const Shared &shared, const Rows &rows, int
             continue;
         }
         to += max(rows.shift, 0);
-        for (int column = lane % q.lanes; column < q.staged; column += q.lanes) {
+        for (int column = lane % q.lanes; column < q.columns; column += q.lanes) {
             const int x = shared.sources[column];
-            const bool sample = column < q.samples;
             int c = 0;
-            if (sample && line && x >= 0)
+            if (line && x >= 0)
                 c = load_column<In>(q, line + from + x * q.p.in.pixel * q.size, plane, channels,
                                     to + column);
             for (; c < q.stage_channels; c++)
-                to[c * q.pitch + column] = sample && c < channels ? q.p.border_value : 0.0F;
+                to[c * q.pitch + column] = c < channels ? q.p.border_value : 0.0F;
         }
     }
     for (int c = lane; q.lifted && c < q.stage_channels; c += WARP)
@@ -248,17 +246,13 @@ template <int OCTETS>
 __device__ void read_numbers(const Layer &q, const float *loaded, const float *lifts,
                              Numbers<OCTETS> *numbers)
 {
-    const int channels = OCTET / q.octet_taps, dilation = static_cast<int>(q.p.dilation_x);
 #pragma unroll
-    for (int i = 0; i < OCTETS * OCTET; i++) {
-        const int c = OCTETS > 1 ? i : i % channels,
-                  along = OCTETS > 1 ? 0 : i / channels * dilation;
-        numbers->of[i / OCTET][i % OCTET] = loaded[c * q.pitch + along];
-    }
+    for (int i = 0; i < OCTETS * OCTET; i++)
+        numbers->of[i / OCTET][i % OCTET] = loaded[i * q.pitch];
     if (q.lifted)
 #pragma unroll
         for (int i = 0; i < OCTETS * OCTET; i++)
-            numbers->of[i / OCTET][i % OCTET] *= lifts[OCTETS > 1 ? i : i % channels];
+            numbers->of[i / OCTET][i % OCTET] *= lifts[i];
 }
 
 /* The largest magnitude. */
@@ -305,16 +299,14 @@ __device__ void convert_rows(const Layer &q, const Shared &shared, const float *
     }
     for (int apart = q.lanes / 2; apart > 0; apart /= 2)
         most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
-    /* The largest becomes a number from 2^14 on, below 2^15. */
-    const unsigned exponent = min(max(__float_as_uint(most) >> 23, 15U), 254U);
-    const float scale = __uint_as_float((268U - exponent) << 23);
+    const GfScale scale = gf_scale<1>(most);
     if (lane == 0 && live)
-        shared.scales[set * q.rows + row] = __uint_as_float((exponent - 14U) << 23);
+        shared.scales[set * q.rows + row] = scale.down;
     if (lane < columns)
-        convert_column(q, numbers, scale, shared.upper + at + lane, shared.lower + at + lane);
+        convert_column(q, numbers, scale.up, shared.upper + at + lane, shared.lower + at + lane);
     for (int column = lane + q.lanes; column < columns; column += q.lanes) {
         read_numbers(q, loaded + column, lifts, &others);
-        convert_column(q, others, scale, shared.upper + at + column, shared.lower + at + column);
+        convert_column(q, others, scale.up, shared.upper + at + column, shared.lower + at + column);
     }
 }
 
@@ -330,10 +322,8 @@ __device__ void convert(const Layer &q, const Shared &shared, const Rows &rows, 
         const bool live = row < rows.live;
         if (T::octets == 2 || (T::octets == 0 && q.octets == 2))
             convert_rows<2>(q, shared, loaded, lifts, (stage & 1), row, live);
-        else if (T::octets == 4 || (T::octets == 0 && q.octets == 4))
+        else if (T::octets == 4 || T::octets == 0)
             convert_rows<4>(q, shared, loaded, lifts, (stage & 1), row, live);
-        else if (T::octets == 0)
-            convert_rows<1>(q, shared, loaded, lifts, (stage & 1), row, live);
     }
 }
 
@@ -456,7 +446,7 @@ template <typename T> struct WarpProduct {
     {
         const int lane = static_cast<int>(threadIdx.x) % WARP;
         octet = (row + lane / 16) * static_cast<int>(q.p.stride_y) * q.columns +
-                lane % OCTET * static_cast<int>(q.p.stride_x) + lane / OCTET % 2 * q.second;
+                lane % OCTET * static_cast<int>(q.p.stride_x) + lane / OCTET % 2 * q.plane;
         weights.read(next);
     }
 
@@ -537,7 +527,7 @@ template <typename T> struct GroupProduct {
     __device__ void multiply_run(const Layer &q, const Shared &shared, int at,
                                  float (&sums)[ROWS][4])
     {
-        const unsigned second = static_cast<unsigned>(q.second),
+        const unsigned second = static_cast<unsigned>(q.plane),
                        apart =
                            static_cast<unsigned>(q.p.stride_y) * static_cast<unsigned>(q.columns);
         Weights now[COUNT];
@@ -697,12 +687,12 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
     const long long x = corner.x * q.p.stride_x + q.p.origin_x, x4 = x & ~3LL;
     const long long y = static_cast<long long>(corner.y) * q.p.stride_y + q.p.origin_y;
     const bool vectors = q.vectors && x4 >= 0 && x4 + q.pitch <= q.p.in_width && q.pitch == 16 &&
-                         x - x4 + q.staged <= q.pitch;
+                         x - x4 + q.columns <= q.pitch;
     const Rows rows = {(live_rows - 1) * static_cast<int>(q.p.stride_y) +
                            (q.p.height - 1) * static_cast<int>(q.p.dilation_y) + 1,
                        static_cast<long long>(corner.group) * q.p.depth,
                        vectors ? static_cast<int>(x - x4) : -1, x4};
-    for (int i = static_cast<int>(threadIdx.x); i < q.staged; i += T::threads)
+    for (int i = static_cast<int>(threadIdx.x); i < q.columns; i += T::threads)
         shared.sources[i] = static_cast<int>(gf_border_index(x + i, q.p.in_width, q.p.border));
     for (int i = static_cast<int>(threadIdx.x); i < rows.live; i += T::threads)
         shared.lines[i] = gf_input_row<char>(q.p, corner.n, y + i);
@@ -770,13 +760,10 @@ Layer layer_of(const GfLaunch *launch, const GfTensorTile &tile)
     q.stages = static_cast<int>(shape.stages);
     q.stage_channels = static_cast<int>(shape.stage_channels);
     q.octets = static_cast<int>(shape.octets);
-    q.octet_taps = static_cast<int>(shape.octet_taps);
     q.row_steps = static_cast<int>(shape.row_steps);
     q.rows = static_cast<int>(tile.rows);
     q.columns = static_cast<int>(tile.columns);
     q.pitch = static_cast<int>(tile.pitch);
-    q.samples = static_cast<int>(tile.samples);
-    q.staged = static_cast<int>(tile.staged);
     q.lanes = static_cast<int>(tile.lanes);
     q.slot = static_cast<int>(tile.slot);
     q.lifted = state->lifted;
@@ -785,10 +772,8 @@ Layer layer_of(const GfLaunch *launch, const GfTensorTile &tile)
                 gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch, 16);
     q.slots = static_cast<int>(tile.slots);
     q.plane = q.rows * q.columns;
-    const int octet = q.octet_taps * static_cast<int>(step->dilation_x);
-    q.second = q.octet_taps == 1 ? q.plane : octet;
-    q.step_octets = q.octet_taps == 1 ? octet : 2 * octet;
-    q.pair_octets = q.step_octets * (q.octet_taps == 1 ? q.p.width : q.row_steps);
+    q.step_octets = static_cast<int>(step->dilation_x);
+    q.pair_octets = q.step_octets * q.p.width;
     return q;
 }
 
@@ -882,9 +867,7 @@ template <typename T> Row row_of()
 template <int GROUPS, int ROWS, int BLOCKS> Row group_row(const GfLaunch *launch)
 {
     const GfTensorShape shape = gf_tensor_shape(launch->step);
-    if (!gf_has_groups() || shape.octet_taps > 1 || launch->step->stride_x > 1)
-        return {};
-    if (shape.row_steps * 2 != launch->step->linear.width * shape.octets)
+    if (!gf_has_groups() || launch->step->stride_x > 1)
         return {};
     switch (shape.row_steps * 10 + shape.octets) {
     case 24:

@@ -1,5 +1,5 @@
 /* What method `tensor` multiplies layers by: each tap as two numbers of f16, as the lanes of a warp hold
- * them (gf_multiply_halves(), gpu/device.cuh), for one step after the other. */
+ * them (gf_multiply_halves(), gpu/device.cuh), for one product after the other. */
 #include "gpu/device.cuh"
 
 namespace
@@ -10,32 +10,32 @@ constexpr int WARP = 32;
 struct Taps {
     const float *taps, *lifts, *units;
     GfTensorShape shape;
-    int depth, width, height, maps;
-    size_t steps; /* of a group */
-    size_t words; /* of the weights, in vectors, half of which are upper numbers */
+    GfTensorFirst first;
+    int depth, width, height, maps, stride;
+    size_t steps;   /* of a group */
+    size_t vectors; /* that threads make: of both halves, or of one */
     uint4 *weights;
 };
 
-/* Tap k of 16 of a step of a map, divided by lift and unit. */
-__device__ float tap_at(const Taps &q, size_t group, size_t step, int map, int k)
+/* A tap divided by lift and unit; 0 where there is none. */
+__device__ float tap_at(const Taps &q, size_t group, int map, int c, int ky, int kx)
 {
-    const int taps = static_cast<int>(q.shape.octet_taps),
-              row_steps = static_cast<int>(q.shape.row_steps);
-    const int i = static_cast<int>(step % row_steps);
-    step /= row_steps;
-    const int ky = static_cast<int>(step % q.height), stage = static_cast<int>(step / q.height);
-    const int channels = 8 / taps;
-    int c = stage * static_cast<int>(q.shape.stage_channels) + i / q.width * 16 + k;
-    int kx = i % q.width;
-    if (taps > 1) {
-        c = k % channels;
-        kx = i * 2 * taps + k / channels;
-    }
-    if (c >= q.depth || kx >= q.width || map >= q.maps)
+    if (map >= q.maps || c >= q.depth || kx < 0 || kx >= q.width)
         return 0.0F;
     const size_t o = group * q.maps + map;
     const double tap = q.taps[((o * q.depth + c) * q.height + ky) * q.width + kx];
     return static_cast<float>(tap / q.lifts[group * q.depth + c] / q.units[o]);
+}
+
+/* Tap k of 16 of a step of a map. */
+__device__ float step_tap(const Taps &q, size_t group, size_t step, int map, int k)
+{
+    const int row_steps = static_cast<int>(q.shape.row_steps);
+    const int i = static_cast<int>(step % row_steps);
+    step /= row_steps;
+    const int ky = static_cast<int>(step % q.height), stage = static_cast<int>(step / q.height);
+    const int channels = static_cast<int>(q.shape.octets) * 8;
+    return tap_at(q, group, map, stage * channels + i / q.width * 16 + k, ky, i % q.width);
 }
 
 __global__ void split_taps(const __grid_constant__ Taps q)
@@ -44,19 +44,44 @@ __global__ void split_taps(const __grid_constant__ Taps q)
     const int lane = static_cast<int>(i % WARP);
     const size_t run = i / WARP % q.shape.map_runs, step = i / WARP / q.shape.map_runs;
     __half2 upper[4], lower[4];
-    if (2 * i >= q.words)
+    if (i >= q.vectors)
         return;
     for (int r = 0; r < 4; r++) {
         const int map = static_cast<int>(run) * 16 + lane / 4 + r % 2 * 8,
                   k = lane % 4 * 2 + r / 2 * 8;
         float v[2];
         for (int j = 0; j < 2; j++)
-            v[j] = tap_at(q, step / q.steps, step % q.steps, map, k + j);
+            v[j] = step_tap(q, step / q.steps, step % q.steps, map, k + j);
         gf_split(v[0], v[1], &upper[r], &lower[r]);
     }
     uint4 *to = q.weights + (step * q.shape.map_runs + run) * 2 * WARP + lane;
     to[0] = *reinterpret_cast<const uint4 *>(upper);
     to[WARP] = *reinterpret_cast<const uint4 *>(lower);
+}
+
+/* Of layers of few channels: for each run of maps, channel and row one vector a lane, of the upper words of
+ * an octet and its lower ones; or two, of the upper words of two octets, and of their lower ones. */
+__global__ void split_first_taps(const __grid_constant__ Taps q)
+{
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int lane = static_cast<int>(i % WARP), octets = static_cast<int>(q.first.octets);
+    const size_t row = i / WARP / octets;
+    const int ky = static_cast<int>(row % q.height), c = static_cast<int>(row / q.height % q.depth);
+    const int run = static_cast<int>(row / q.height / q.depth);
+    const int maps = static_cast<int>(q.first.maps);
+    __half2 words[4];
+    if (i >= q.vectors)
+        return;
+    for (int w = 0; w < 4; w++) {
+        const int map = run * maps + (lane / 4 + w % 2 * 8) % maps;
+        const int octet = octets == 2 ? w / 2 : 0;
+        const bool lower = octets == 2 ? i / WARP % 2 == 1 : w >= 2;
+        const int kx = octet * 8 + lane % 4 * 2 - (maps == 8 ? w % 2 * q.stride : 0);
+        __half2 upper, rest;
+        gf_split(tap_at(q, 0, map, c, ky, kx), tap_at(q, 0, map, c, ky, kx + 1), &upper, &rest);
+        words[w] = lower ? rest : upper;
+    }
+    q.weights[i] = *reinterpret_cast<const uint4 *>(words);
 }
 
 } // namespace
@@ -66,19 +91,26 @@ extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
 {
     constexpr unsigned threads = 256;
     const GfLinear *linear = &step->linear;
+    const bool first = gf_tensor_is_first(step);
     Taps q = {};
     q.taps = taps;
     q.lifts = layer->lifts;
     q.units = layer->units;
     q.shape = gf_tensor_shape(step);
+    q.first = gf_tensor_first(step);
     q.depth = static_cast<int>(linear->depth);
     q.width = static_cast<int>(linear->width);
     q.height = static_cast<int>(linear->height);
     q.maps = static_cast<int>(linear->filters / linear->groups);
+    q.stride = static_cast<int>(step->stride_x);
     q.steps = gf_tensor_steps(step);
-    q.words = linear->groups * q.steps * q.shape.map_runs * 2 * WARP;
+    q.vectors = gf_tensor_vectors(step) / (first ? 1 : 2);
     q.weights = static_cast<uint4 *>(layer->weights);
-    const size_t blocks = gf_divide_up(q.words / 2, static_cast<size_t>(threads));
-    split_taps<<<static_cast<unsigned>(blocks), threads>>>(q);
+    const unsigned blocks =
+        static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads)));
+    if (first)
+        split_first_taps<<<blocks, threads>>>(q);
+    else
+        split_taps<<<blocks, threads>>>(q);
     return cudaGetLastError();
 }

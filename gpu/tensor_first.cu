@@ -1,0 +1,641 @@
+/* Method `tensor`, layers of few channels, such as a network's first: a product of matrices on tensor
+ * cores, at the accuracy of f32. The first matrix has a row for each map, the second a column for each
+ * pixel, and they are multiplied over the taps of one row of a kernel, eight or sixteen of them
+ * (gf_tensor_first(), gpu/launch.h).
+ *
+ * A block has a tile of 64 windows side by side. Its samples become numbers of f16 in shared memory, once
+ * for all maps: the upper and the lower 11 bits of each, as for other layers (tensor_layer.cu), each row
+ * of the tile multiplied by a power of two of its own. A column of the second matrix is nowhere else than
+ * in that row, since neighbouring windows overlap: a lane reads its two samples of it as one word.
+ *
+ * A warp computes units: 16 rows of the first matrix, times 8 windows, times several output rows. It goes
+ * down the input rows, each of which is read once and multiplied by every row of the kernel that meets it.
+ * The tensor cores, which cut sums off where f32 would round, sum a few rows of a kernel, fewer where those
+ * of the picture are not in the same units: powers of two are taken one of every eighth, so that most are.
+ * Those sums are added by f32's rules. Tiles are cut alike wherever they are, so that bits do not depend
+ * on how a picture is cut into bands.
+ *
+ * Samples of 8 bits are numbers of f16 as they are, and have no lower part.
+ *
+ * Costs for 8 maps at 16 pixels, or 16 maps at 8, and a row of a kernel: a product and a half, of 16 numbers
+ * (bytes: one; kernels of more than 7 rows: three and two). */
+#include <float.h>
+#include <limits.h>
+
+#include "gpu/device.cuh"
+
+namespace
+{
+
+constexpr int WARP = 32, WARPS = 4, THREADS = WARP * WARPS;
+constexpr int TEAM = 8;                  /* lanes that load a row of the picture */
+constexpr int OCTET = 8;                 /* taps */
+constexpr int WINDOWS = 8, PRODUCTS = 8; /* columns of a product, products side by side in a tile */
+constexpr int SCALES_APART = 8;          /* binary places */
+constexpr int OUTSIDE = -2;              /* a column that no window meets */
+constexpr size_t NOWHERE = SIZE_MAX;     /* a row that is not on the picture */
+
+/* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel. */
+template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE> struct Form {
+    static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
+    static constexpr bool exact = EXACT, single = SINGLE;
+    static constexpr int shifts = STRIDE == 1 ? 2 : 1, maps = 16 / shifts;
+    /* Of a unit, and of a thread in it. */
+    static constexpr int columns = WINDOWS * shifts, rows = 4;
+    static constexpr int thread_maps = 2 / shifts, thread_columns = 2 * shifts;
+    static constexpr int in_rows = (rows - 1) * STRIDE + HEIGHT;
+    /* Rows of a kernel that the tensor cores sum, at most four products. */
+    static constexpr int chain = (EXACT ? 4 : 2) / octets;
+    /* Of a multiprocessor, which bounds a thread's registers. */
+    static constexpr int blocks = octets == 2 || STRIDE == 4 ? 3 : 4;
+    /* Words, of two samples: from window to window; of a row of the tile; from row to row. */
+    static constexpr int apart = shifts * STRIDE / 2;
+    static constexpr int words = (PRODUCTS * WINDOWS - 1) * apart + octets * OCTET / 2;
+    static constexpr int pitch = words * (EXACT ? 1 : 2);
+    static constexpr int lane_words = (words + TEAM - 1) / TEAM;
+    /* Of shared memory, for a tile of so many rows of input. */
+    static constexpr size_t bytes(size_t channels, size_t rows)
+    {
+        return rows * sizeof(size_t) + channels * rows * (pitch + 1) * sizeof(uint32_t) +
+               2 * words * sizeof(int);
+    }
+    static_assert(bytes(GF_FIRST_CHANNELS - (STRIDE == 4), in_rows) <= GF_SHARED_BYTES);
+};
+
+/* A layer as its kernels see it. */
+struct Layer {
+    GfProblem<float> p;
+    unsigned across, down, splits; /* tiles of a picture; blocks that share the maps of one */
+    int runs, split_runs;          /* of 16 rows of the first matrix; of a block */
+    int units, rows;               /* of a tile, down; rows of its input */
+    size_t size, out_size;         /* bytes of a sample */
+    GfSample sample;
+    const uint4 *weights;
+    const float *lifts, *unit; /* of channels, of maps */
+    bool vectors;              /* may a thread's pixels be stored as one? */
+};
+
+/* Where a block works: its first pixel, its picture and its maps. */
+struct Tile {
+    long long x;
+    size_t y, n;
+    int rows, columns;  /* of its output, that are on the picture */
+    int in_rows;        /* that those need */
+    int run, end;
+    unsigned char *out; /* of its first pixel */
+};
+
+template <typename F> __device__ Tile find_tile(const Layer &q)
+{
+    unsigned i = blockIdx.x;
+    Tile tile;
+    tile.run = static_cast<int>(i % q.splits) * q.split_runs;
+    tile.end = min(tile.run + q.split_runs, q.runs);
+    i /= q.splits;
+    tile.x = static_cast<long long>(i % q.across) * (PRODUCTS * F::columns);
+    i /= q.across;
+    tile.y = q.p.y0 + static_cast<size_t>(i % q.down) * static_cast<unsigned>(q.units * F::rows);
+    tile.n = i / q.down;
+    tile.rows =
+        static_cast<int>(min(q.p.y1 - tile.y, static_cast<size_t>(q.units) * F::rows));
+    tile.in_rows = (tile.rows - 1) * F::stride + F::height;
+    tile.columns = static_cast<int>(
+        min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
+    tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
+               tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
+    return tile;
+}
+
+/* ---- from samples to words ---- */
+
+/* A block's shared memory. */
+struct Shared {
+    uint32_t *words;
+    float *scales; /* of each row of each channel: what its sums are multiplied by */
+    size_t *lines; /* where the picture's rows are, in bytes; NOWHERE: the border's constant */
+    int *places;   /* of a row's columns, in samples; -1: the border's constant */
+};
+
+template <typename F> __device__ Shared find_shared(const Layer &q, uint32_t *memory)
+{
+    Shared shared;
+    shared.lines = reinterpret_cast<size_t *>(memory);
+    shared.words = reinterpret_cast<uint32_t *>(shared.lines + q.rows);
+    shared.scales = reinterpret_cast<float *>(shared.words + q.p.depth * q.rows * F::pitch);
+    shared.places = reinterpret_cast<int *>(shared.scales + q.p.depth * q.rows);
+    return shared;
+}
+
+__device__ const char *samples_of(const Layer &q)
+{
+    return static_cast<const char *>(q.p.in.samples);
+}
+
+/* Where a tile's input is, for all who load it. */
+template <typename F>
+__device__ void find_input(const Layer &q, const Tile &tile, const Shared &shared)
+{
+    const int live = (tile.columns - 1) * F::stride + q.p.width;
+    const long long x = tile.x * F::stride + q.p.origin_x;
+    const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * F::words; i += THREADS) {
+        const int place = static_cast<int>(gf_border_index(x + i, q.p.in_width, q.p.border));
+        shared.places[i] = i >= live  ? OUTSIDE
+                           : place < 0 ? -1
+                                       : place * static_cast<int>(q.p.in.pixel);
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < tile.in_rows; i += THREADS) {
+        const char *line = gf_input_row<char>(q.p, tile.n, y + i);
+        shared.lines[i] = line ? static_cast<size_t>(line - samples_of(q)) : NOWHERE;
+    }
+}
+
+/* The samples of a lane's words of a row; a row has TEAM lanes, and a word of each in turn. */
+template <typename F> struct Samples {
+    float of[F::lane_words][2];
+};
+
+template <typename F> __device__ int my_word(int i)
+{
+    return i * TEAM + static_cast<int>(threadIdx.x) % TEAM;
+}
+
+template <typename F, typename In>
+__device__ Samples<F> load_row(const Layer &q, const char *line, const int *places)
+{
+    Samples<F> samples;
+#pragma unroll
+    for (int i = 0; i < F::lane_words * 2; i++) {
+        const int word = my_word<F>(i / 2);
+        const int place = word < F::words ? places[2 * word + i % 2] : OUTSIDE;
+        float v = place == OUTSIDE ? 0.0F : q.p.border_value;
+        if (line && place >= 0)
+            v = gf_number_at<float, In>(line + static_cast<size_t>(place) * q.size, q.sample);
+        samples.of[i / 2][i % 2] = v;
+    }
+    return samples;
+}
+
+/* The same of a row that lies on the picture as it is, from its first word on. */
+template <typename F, typename In> __device__ Samples<F> load_inside(const In *line)
+{
+    Samples<F> samples;
+    line += 2 * my_word<F>(0);
+#pragma unroll
+    for (int i = 0; i < F::lane_words; i++) {
+        const bool live = (i + 1) * TEAM <= F::words || my_word<F>(i) < F::words;
+        for (int j = 0; j < 2; j++)
+            samples.of[i][j] = live ? gf_number<float>(line[i * TEAM * 2 + j]) : 0.0F;
+    }
+    return samples;
+}
+
+__device__ float team_most(float most)
+{
+#pragma unroll
+    for (int apart = TEAM / 2; apart > 0; apart /= 2)
+        most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
+    return most;
+}
+
+/* The largest magnitude of a row, infinity passed over. */
+template <typename F> __device__ float largest_of(const Samples<F> &samples)
+{
+    float most = 0.0F, finite = 0.0F;
+#pragma unroll
+    for (int i = 0; i < F::lane_words * 2; i++)
+        most = fmaxf(most, fabsf(samples.of[i / 2][i % 2]));
+    most = team_most(most);
+    if (__all_sync(~0U, most < INFINITY))
+        return most;
+    for (int i = 0; i < F::lane_words * 2; i++) {
+        const float v = fabsf(samples.of[i / 2][i % 2]);
+        finite = v < INFINITY ? fmaxf(finite, v) : finite;
+    }
+    return team_most(finite);
+}
+
+template <typename F>
+__device__ void store_row(const Samples<F> &samples, float up, uint32_t *words)
+{
+    words += my_word<F>(0);
+#pragma unroll
+    for (int i = 0; i < F::lane_words; i++) {
+        const float(&v)[2] = samples.of[i];
+        __half2 upper, lower;
+        if (F::exact)
+            upper = __floats2half2_rn(v[0], v[1]);
+        else
+            gf_split(v[0] * up, v[1] * up, &upper, &lower);
+        if ((i + 1) * TEAM > F::words && my_word<F>(i) >= F::words)
+            break;
+        words[i * TEAM] = *reinterpret_cast<const uint32_t *>(&upper);
+        if (!F::exact)
+            words[F::words + i * TEAM] = *reinterpret_cast<const uint32_t *>(&lower);
+    }
+}
+
+/* A tile's samples become words, a team a row. INSIDE: they all lie on the picture, side by side. */
+template <typename F, typename In, bool INSIDE>
+__device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
+{
+    constexpr int TEAMS = THREADS / TEAM;
+    constexpr int RUN = INSIDE && F::lane_words <= 9 ? 3 : 1; /* rows that are waited for together */
+    const int team = static_cast<int>(threadIdx.x) / TEAM;
+    for (int c = 0; c < q.p.depth; c++) {
+        const char *channel = samples_of(q) + c * q.p.in.plane * q.size;
+        const float lift = __ldg(q.lifts + c);
+        if constexpr (INSIDE)
+            channel += (tile.x * F::stride + q.p.origin_x) * static_cast<long long>(sizeof(In));
+        for (int first = 0; first < tile.in_rows; first += RUN * TEAMS) {
+            Samples<F> samples[RUN];
+#pragma unroll
+            for (int i = 0; i < RUN; i++) {
+                const int y = min(first + i * TEAMS + team, tile.in_rows - 1);
+                const size_t line = shared.lines[y];
+                if constexpr (INSIDE)
+                    samples[i] = load_inside<F>(reinterpret_cast<const In *>(channel + line));
+                else
+                    samples[i] = load_row<F, In>(q, line == NOWHERE ? nullptr : channel + line,
+                                                 shared.places);
+            }
+#pragma unroll
+            for (int i = 0; i < RUN; i++) {
+                const int y = first + i * TEAMS + team, row = c * q.rows + y;
+                GfScale scales = {1.0F, 1.0F};
+                if (!F::exact)
+                    scales = gf_scale<SCALES_APART>(largest_of<F>(samples[i]));
+                if (y >= tile.in_rows)
+                    continue;
+                store_row<F>(samples[i], scales.up, shared.words + row * F::pitch);
+                if (my_word<F>(0) == 0)
+                    shared.scales[row] = scales.down * lift;
+            }
+        }
+    }
+}
+
+/* Does the whole of a tile's input lie on the picture, and a channel's samples side by side? */
+template <typename F> __device__ bool is_inside(const Layer &q, const Tile &tile)
+{
+    const long long x = tile.x * F::stride + q.p.origin_x;
+    const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
+    return q.p.in.pixel == 1 && x >= 0 && x + 2 * F::words <= q.p.in_width && y >= 0 &&
+           y + tile.in_rows <= q.p.in_height;
+}
+
+/* ---- products ---- */
+
+/* A thread's sums, as products leave them. */
+template <typename F> struct Sums {
+    float of[F::rows][4];
+};
+
+/* What the rows of a kernel have of the first matrix: of one octet upper numbers, then lower ones; of two
+ * the upper numbers of both, then the lower. */
+template <typename F> struct Taps {
+    uint4 of[F::height][F::octets];
+};
+
+template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps)
+{
+#pragma unroll
+    for (int i = 0; i < F::height * F::octets; i++)
+        taps->of[i / F::octets][i % F::octets] = __ldg(from + i * WARP);
+}
+
+/* An input row times a kernel's row: upper times upper, lower times upper, upper times lower. */
+template <typename F>
+__device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
+                         const uint32_t (&upper)[F::octets], const uint32_t (&lower)[F::octets])
+{
+    if constexpr (F::octets == 2) {
+        gf_multiply_halves(d, a[0], upper[0], upper[1]);
+        gf_multiply_halves(d, a[1], upper[0], upper[1]);
+        if (!F::exact)
+            gf_multiply_halves(d, a[0], lower[0], lower[1]);
+    } else {
+        gf_multiply_halves(d, a[0], upper[0], upper[0]);
+        if (!F::exact)
+            gf_multiply_halves(d, uint2{a[0].x, a[0].y}, lower[0]);
+    }
+}
+
+/* Adds what the tensor cores summed, in units of `scale`, to what f32 sums. */
+__device__ void drain(float (&part)[4], float scale, float (&sum)[4])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        sum[j] = fmaf(part[j], scale, sum[j]);
+        part[j] = 0.0F;
+    }
+}
+
+/* Are all rows of each channel of a tile in the same units? Of a block's threads. */
+__device__ bool are_same(const Layer &q, const Tile &tile, const float *scales)
+{
+    bool same = true;
+    for (int c = 0; c < q.p.depth; c++, scales += q.rows)
+        for (int i = static_cast<int>(threadIdx.x); i < tile.in_rows; i += THREADS)
+            same = same && scales[i] == scales[0];
+    return __syncthreads_and(same);
+}
+
+/* Adds a channel's products, its rows' words beginning with this lane's own. SAME: all rows are in the
+ * same units; without, it comes to the same. */
+template <typename F, bool SAME>
+__device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const float *scales,
+                            Sums<F> *sums)
+{
+    Sums<F> part = {};
+#pragma unroll
+    for (int y = 0; y < F::in_rows; y++) {
+        const float scale = scales[SAME ? 0 : y];
+        const bool ends = !SAME && scales[min(y + 1, F::in_rows - 1)] != scale;
+        uint32_t upper[F::octets], lower[F::octets];
+#pragma unroll
+        for (int i = 0; i < F::octets; i++) {
+            upper[i] = words[y * F::pitch + i * OCTET / 2];
+            lower[i] = F::exact ? 0 : words[y * F::pitch + F::words + i * OCTET / 2];
+        }
+#pragma unroll
+        for (int r = 0; r < F::rows; r++) {
+            const int row = y - r * F::stride;
+            if (row < 0 || row >= F::height)
+                continue;
+            multiply<F>(part.of[r], taps.of[row], upper, lower);
+            if (row % F::chain == F::chain - 1 || row == F::height - 1 || ends)
+                drain(part.of[r], scale, sums->of[r]);
+        }
+    }
+}
+
+/* ---- storing ---- */
+
+/* A thread's samples of one map, from pixel (x, y) on. */
+template <typename F, typename Out>
+__device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
+                      const float (&v)[F::rows * F::thread_columns])
+{
+    constexpr int N = F::thread_columns;
+    const int columns = min(tile.columns - x, N), rows = min(tile.rows - y, F::rows);
+    unsigned char *row =
+        tile.out + y * q.p.out.stride + (x * q.p.out.pixel + o * q.p.out.plane) * sizeof(Out);
+    if (q.vectors && columns == N && rows == F::rows) {
+#pragma unroll
+        for (int r = 0; r < F::rows; r++, row += q.p.out.stride)
+            gf_store_samples<N>(reinterpret_cast<Out *>(row), 1, N, true, v + r * N);
+        return;
+    }
+#pragma unroll
+    for (int r = 0; r < F::rows; r++, row += q.p.out.stride)
+        if (r < rows)
+            gf_store_samples<N>(reinterpret_cast<Out *>(row), q.p.out.pixel, columns, false,
+                                v + r * N);
+}
+
+/* What a thread's maps of a run are multiplied by, and what is added; with the gain where no function comes
+ * between. */
+template <typename F> struct Finish {
+    float scale[F::thread_maps], shift[F::thread_maps];
+};
+
+template <typename F> __device__ int my_map(int run, int h)
+{
+    return run * F::maps + static_cast<int>(threadIdx.x) % WARP / 4 + h * 8;
+}
+
+template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
+{
+    const GfFinish<float> &finish = q.p.finish;
+    const float gain = finish.posts == 0 ? finish.gain : 1.0F;
+    Finish<F> mine;
+#pragma unroll
+    for (int h = 0; h < F::thread_maps; h++) {
+        const int o = min(my_map<F>(run, h), q.p.out_channels - 1);
+        const float mid = finish.posts == 0 && o < q.p.post_channels ? finish.mid : 0.0F;
+        mine.scale[h] = q.unit[o] * finish.scale * gain;
+        mine.shift[h] = fmaf(finish.offset + (q.p.bias ? q.p.bias[o] : 0.0F), gain, mid);
+    }
+    return mine;
+}
+
+/* From the sums of a unit at (x, y) of the tile to its stored samples. */
+template <typename F>
+__device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
+                       const Finish<F> &mine, const Sums<F> &sums)
+{
+    constexpr int N = F::thread_columns;
+    x += static_cast<int>(threadIdx.x) % 4 * N;
+    if (x >= tile.columns)
+        return;
+#pragma unroll
+    for (int h = 0; h < F::thread_maps; h++) {
+        const int o = my_map<F>(run, h);
+        if (o >= q.p.out_channels)
+            continue;
+        float v[F::rows * N];
+#pragma unroll
+        for (int i = 0; i < F::rows * N; i++) {
+            const int j = i % N, at = F::shifts == 2 ? j % 2 * 2 + j / 2 : h * 2 + j;
+            v[i] = fmaf(sums.of[i / N][at], mine.scale[h], mine.shift[h]);
+        }
+        if (q.p.finish.posts > 0)
+            gf_post_each(q.p.finish, v, [&](int) { return o < q.p.post_channels; });
+        if (q.p.finish.out == GF_F32)
+            store<F, float>(q, tile, o, x, y, v);
+        else if (q.p.finish.out == GF_U16)
+            store<F, uint16_t>(q, tile, o, x, y, v);
+        else
+            store<F, uint8_t>(q, tile, o, x, y, v);
+    }
+}
+
+/* ---- the kernel ---- */
+
+template <typename F, bool SAME>
+__device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared)
+{
+    constexpr int CHANNEL = F::height * F::octets * WARP; /* vectors of taps */
+    const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    const int across = (tile.columns + F::columns - 1) / F::columns;
+    const int depth = F::single ? 1 : q.p.depth;
+    const uint32_t *lane_words = shared.words + lane / 4 * F::apart + lane % 4;
+    for (int run = tile.run; run < tile.end; run++) {
+        const uint4 *weights = q.weights + static_cast<size_t>(run * depth) * CHANNEL + lane;
+        const Finish<F> mine = find_finish<F>(q, run);
+        Taps<F> taps;
+        if (F::single)
+            read_taps<F>(weights, &taps);
+        for (int column = warp, y = 0;; column += WARPS) {
+            for (; column >= across; column -= across)
+                y += F::rows;
+            if (y >= tile.rows)
+                break;
+            Sums<F> sums = {};
+            for (int c = 0; c < depth; c++) {
+                const int row = c * q.rows + y * F::stride;
+                if (!F::single)
+                    read_taps<F>(weights + c * CHANNEL, &taps);
+                add_channel<F, SAME>(taps,
+                                     lane_words + row * F::pitch + column * WINDOWS * F::apart,
+                                     shared.scales + row, &sums);
+            }
+            finish<F>(q, tile, run, column * F::columns, y, mine, sums);
+        }
+    }
+}
+
+template <typename F, typename In>
+__global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_constant__ Layer q)
+{
+    extern __shared__ __align__(8) uint32_t memory[];
+    const Tile tile = find_tile<F>(q);
+    const Shared shared = find_shared<F>(q, memory);
+    find_input<F>(q, tile, shared);
+    __syncthreads();
+    bool inside = false;
+    if constexpr (!std::is_void_v<In>)
+        inside = is_inside<F>(q, tile);
+    if (inside)
+        stage<F, In, !std::is_void_v<In>>(q, tile, shared);
+    else
+        stage<F, In, false>(q, tile, shared);
+    __syncthreads();
+    if (F::exact || are_same(q, tile, shared.scales))
+        run_units<F, true>(q, tile, shared);
+    else
+        run_units<F, false>(q, tile, shared);
+}
+
+/* ---- a launch ---- */
+
+/* How a launch is cut: units of a tile, one below the other, and blocks that share its maps. */
+struct Cut {
+    size_t units, splits;
+};
+
+#define TILE(units) units,
+constexpr size_t tiles[] = {GF_FIRST_TILES(TILE)};
+#undef TILE
+constexpr size_t TILES = sizeof tiles / sizeof *tiles;
+
+/* Tilings before those. */
+#define COUNT(...) +1
+constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_TENSOR_GROUP_TILES(COUNT);
+#undef COUNT
+
+template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)
+{
+    const size_t rows = (units * F::rows - 1) * F::stride + F::height;
+    return F::bytes(launch->step->linear.depth, rows);
+}
+
+template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
+{
+    return gf_divide_up(launch->step->out_width, static_cast<size_t>(PRODUCTS * F::columns)) *
+           gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
+}
+
+/* The largest tile of which there are enough, and so many blocks that the card has work. */
+template <typename F> Cut cut(const GfLaunch *launch)
+{
+    const size_t enough = 3 * gf_multiprocessors(), runs = gf_tensor_first(launch->step).runs;
+    Cut cut = {launch->tiling > OTHERS ? tiles[launch->tiling - OTHERS - 1] : tiles[TILES - 1], 1};
+    for (size_t i = TILES; launch->tiling == 0 && i-- > 0;) {
+        cut.units = tiles[i];
+        if (tiles_of<F>(launch, cut.units) >= enough &&
+            bytes_of<F>(launch, cut.units) <= GF_SHARED_BYTES / 2)
+            break;
+    }
+    cut.splits = gf_divide_up(enough, tiles_of<F>(launch, cut.units));
+    cut.splits = gf_divide_up(runs, gf_divide_up(runs, cut.splits < runs ? cut.splits : runs));
+    return cut;
+}
+
+template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfStep *step = launch->step;
+    const GfTensorLayer *state = &static_cast<const GfTensorState *>(launch->state)->layer;
+    const Cut work = cut<F>(launch);
+    const size_t bytes = bytes_of<F>(launch, work.units);
+    const size_t blocks = tiles_of<F>(launch, work.units) * work.splits;
+    if (blocks > INT_MAX || bytes > gf_shared_limit())
+        return cudaErrorNotSupported;
+    Layer q = {};
+    q.p = gf_problem<float>(launch);
+    q.splits = static_cast<unsigned>(work.splits);
+    q.across = static_cast<unsigned>(
+        gf_divide_up(step->out_width, static_cast<size_t>(PRODUCTS * F::columns)));
+    q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
+    q.runs = static_cast<int>(gf_tensor_first(step).runs);
+    q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));
+    q.units = static_cast<int>(work.units);
+    q.rows = (q.units * F::rows - 1) * F::stride + F::height;
+    q.size = gf_sample_size(step->in);
+    q.out_size = gf_sample_size(step->out);
+    q.sample = step->in;
+    q.weights = static_cast<const uint4 *>(state->weights);
+    q.lifts = state->lifts;
+    q.unit = state->units;
+    q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
+    cudaError_t error = gf_allow_shared(tensor_first<F, In>, bytes);
+    if (error != cudaSuccess)
+        return error;
+    tensor_first<F, In><<<static_cast<unsigned>(blocks), THREADS, bytes, stream>>>(q);
+    return cudaGetLastError();
+}
+
+/* Bytes are exact, and so must be what stands around them. */
+template <int HEIGHT, int STRIDE> cudaError_t run_form(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfStep *step = launch->step;
+    const float constant = static_cast<float>(step->border_value);
+    const bool even = step->border != GF_BORDER_CONSTANT ||
+                      __half2float(__float2half_rn(constant)) == constant;
+    /* One channel and windows side by side: forms of their own. */
+    constexpr bool dense = STRIDE == 1;
+    const bool single = dense && step->channels == 1;
+    if (step->in == GF_U8 && even)
+        return single ? run<Form<HEIGHT, STRIDE, true, dense>, uint8_t>(launch, stream)
+                      : run<Form<HEIGHT, STRIDE, true, false>, uint8_t>(launch, stream);
+    if (step->in == GF_F32)
+        return single ? run<Form<HEIGHT, STRIDE, false, dense>, float>(launch, stream)
+                      : run<Form<HEIGHT, STRIDE, false, false>, float>(launch, stream);
+    return run<Form<HEIGHT, STRIDE, false, false>, void>(launch, stream);
+}
+
+template <int STRIDE> cudaError_t run_height(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (launch->step->linear.height) {
+    case 3:
+        return run_form<3, STRIDE>(launch, stream);
+    case 5:
+        return run_form<5, STRIDE>(launch, stream);
+    case 7:
+        return run_form<7, STRIDE>(launch, stream);
+    case 9:
+        return run_form<9, STRIDE>(launch, stream);
+    case 11:
+        return run_form<11, STRIDE>(launch, stream);
+    }
+    return cudaErrorNotSupported;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream)
+{
+    if (!launch->state)
+        return cudaErrorInvalidValue;
+    if (launch->tiling > 0 && (launch->tiling <= OTHERS || launch->tiling > OTHERS + TILES))
+        return cudaErrorNotSupported;
+    switch (launch->step->stride_x) {
+    case 1:
+        return run_height<1>(launch, stream);
+    case 2:
+        return run_height<2>(launch, stream);
+    default:
+        return run_height<4>(launch, stream);
+    }
+}
