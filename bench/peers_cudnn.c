@@ -162,7 +162,8 @@ static GfStatus describe_convolution(Layer *layer, CudnnClass class)
         (int)linear->filters, (int)linear->depth, (int)linear->height, (int)linear->width);
     DNN(cudnnCreateConvolutionDescriptor, &layer->convolution);
     DNN(cudnnSetConvolution2dDescriptor, layer->convolution, (int)-step->origin_y,
-        (int)-step->origin_x, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
+        (int)-step->origin_x, (int)step->stride_y, (int)step->stride_x, 1, 1,
+        CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
     DNN(cudnnSetConvolutionMathType, layer->convolution,
         class == CUDNN_IEEE ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH);
     if (step->posts == 0)
@@ -305,6 +306,8 @@ GfStatus cudnn_enter(struct Cudnn *cudnn, const char *only, Field *field, const 
                      void *in, void *out)
 {
     static const char *const names[] = {"cudnn-ieee", "cudnn-tf32"};
+    if (made->spec->in != GF_F32)
+        return GF_OK;
     for (size_t i = 0; i < 2; i++) {
         bool wanted = !only || strcmp(only, "cudnn") == 0 || strcmp(only, names[i]) == 0;
         Contestant *contestant = wanted ? field_add(field, SIDE_PEER, names[i]) : NULL;

@@ -25,16 +25,19 @@ static const char *taps_name(Taps taps)
 
 static void layer_name(const Spec *spec, char *name, size_t size)
 {
-    char batch[32] = "", then[64] = "";
+    char batch[32] = "", stride[32] = "", then[64] = "";
+    const bool real = spec->in == GF_F32;
     if (spec->batch > 1)
         snprintf(batch, sizeof batch, "%zux", spec->batch);
+    if (spec->stride > 1)
+        snprintf(stride, sizeof stride, " S=%zu", spec->stride);
     if (spec->second)
         snprintf(then, sizeof then, " relu pool F=%zu relu pool", spec->second);
     else if (spec->pooled)
         snprintf(then, sizeof then, " relu pool");
-    snprintf(name, size, "%s%s%s%zux%zux%zu K=%zu F=%zu%s", spec->label ? spec->label : "",
-             spec->label ? " " : "", batch, spec->channels, spec->height, spec->width, spec->kernel,
-             spec->filters, then);
+    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu F=%zu%s%s", spec->label ? spec->label : "",
+             spec->label ? " " : "", real ? "" : gf_sample_name(spec->in), real ? "" : " ", batch,
+             spec->channels, spec->height, spec->width, spec->kernel, spec->filters, stride, then);
 }
 
 const char *spec_name(const Spec *spec, char *name, size_t size)

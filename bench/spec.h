@@ -17,13 +17,13 @@ typedef enum Taps {
 typedef struct Spec {
     const char *label; /* put before the numbers in the case's name; may be NULL */
     GfSample in, out;
-    /* A layer: f32 planar, mixing channels, padded with zeros. Else a bank on an interleaved
+    /* A layer: planar, mixing channels, padded with zeros. Else a bank on an interleaved
      * picture whose border is replicated. */
     bool layer;
     Taps taps;
     size_t batch, channels, width, height;
     size_t kernel, filters; /* side; output channels of a layer */
-    size_t padding;         /* of a layer */
+    size_t padding, stride; /* of a layer; a stride of 0 is 1 */
     bool pooled;            /* the layer goes on: ReLU, 2 x 2 max pool */
     size_t second; /* maps of a second layer with its ReLU and pool, of the same kernel; 0: none */
     /* Who takes part, separated by commas: NAME, NAME/TILING or "NAME/" followed by an asterisk,

@@ -92,6 +92,48 @@ static GfStatus general_cases(Specs *specs)
     return GF_OK;
 }
 
+/* ---- first: layers on pictures, with which networks begin ---- */
+
+static GfStatus first_network_cases(Specs *specs)
+{
+    static const Spec networks[] = {
+        {.label = "AlexNet", .width = 227, .kernel = 11, .filters = 96, .stride = 4},
+        {.label = "VGG-16", .width = 224, .kernel = 3, .filters = 64, .padding = 1},
+        {.label = "ResNet", .width = 224, .kernel = 7, .filters = 64, .padding = 3, .stride = 2}};
+    for (size_t i = 0; i < COUNT(networks); i++)
+        for (size_t batch = 1; batch <= 64; batch *= 64)
+            for (int bytes = 0; bytes < 2; bytes++) {
+                Spec spec = networks[i];
+                spec.in = bytes ? GF_U8 : GF_F32;
+                spec.out = GF_F32;
+                spec.layer = true;
+                spec.batch = batch;
+                spec.channels = 3;
+                spec.height = spec.width;
+                GF_TRY(specs_add(specs, spec));
+            }
+    return GF_OK;
+}
+
+static GfStatus first_cases(Specs *specs)
+{
+    static const size_t channels[] = {1, 3}, kernels[] = {3, 5, 7, 11}, filters[] = {16, 64};
+    GF_TRY(first_network_cases(specs));
+    for (size_t i = 0; i < 64; i++)
+        GF_TRY(specs_add(specs, (Spec){.in = i % 2 ? GF_U8 : GF_F32,
+                                       .out = GF_F32,
+                                       .layer = true,
+                                       .batch = 1,
+                                       .channels = channels[i / 2 % 2],
+                                       .width = 1024,
+                                       .height = 1024,
+                                       .kernel = kernels[i / 4 % 4],
+                                       .filters = filters[i / 16 % 2],
+                                       .padding = kernels[i / 4 % 4] / 2,
+                                       .stride = 1 + i / 32}));
+    return GF_OK;
+}
+
 /* ---- sources: the experiments of the documents that the methods come from ---- */
 
 static Spec layer(const char *label, size_t batch, size_t channels, size_t side, size_t kernel,
@@ -177,6 +219,7 @@ const Suite suites[] = {
     {"special", "one input channel, f32, 1 to 32 filters", special_cases, true},
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
+    {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
     {"sources", "the experiments of the methods' sources", sources_cases, false},
     {"host", "the CPU backend, and whole processes", NULL, false},
     {0}};

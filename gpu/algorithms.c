@@ -233,7 +233,7 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
 static const char *const tensor_tilings[] = {
 #define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
 #define GROUP_NAME(groups, rows, blocks) "g" #groups "r" #rows,
-#define FIRST_NAME(units) "x" #units,
+#define FIRST_NAME(units)                "x" #units,
     GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) GF_FIRST_TILES(FIRST_NAME) NULL
 #undef NAME
 #undef GROUP_NAME
@@ -371,19 +371,25 @@ static bool special_pays(const GfStep *step, bool wide)
            (side == GF_SPECIAL_SIDE && !gf_sample_is_float(step->in));
 }
 
-/* Of layers, squares as networks have them, where a card has work for a while. */
+/* Of layers, squares as networks have them, where a card has work for a while. On one channel, windows side
+ * by side, small kernels are faster by multiply-adds, and more exact. */
 static bool tensor_pays(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
-    const size_t taps = gf_linear_taps(linear);
+    const size_t taps = gf_linear_taps(linear), few = taps < 49 ? 8 : 4;
     (void)wide;
     if (!gf_step_is_layer(step))
         return gf_special_side(linear) > 1;
     const double work =
         (double)(taps * linear->filters) * ((double)step->out_width * (double)step->out_height);
+    if (gf_tensor_is_first(step)) {
+        const bool gray = linear->depth == 1 && step->stride_x == 1;
+        return (!gray || taps >= 25) && linear->filters >= (gray ? few : 8) && work >= 1 << 22;
+    }
     const bool square = linear->width == linear->height && step->stride_x == 1 &&
                         (linear->width == 3 || linear->width == 5 || linear->width == 7);
-    return square && taps >= 150 && linear->filters / linear->groups >= 64 && work >= 1 << 26;
+    return square && linear->depth > GF_FIRST_CHANNELS && taps >= 150 &&
+           linear->filters / linear->groups >= 64 && work >= 1 << 26;
 }
 
 const GfAlgorithm gf_algorithms[] = {
@@ -470,15 +476,24 @@ const GfAlgorithm *gf_algorithm_find(const char *name)
 
 /* What `auto` tries, one after the other; `direct` takes every step. */
 static const char *const for_banks[] = {"tensor", "special", "separable", "shared", "direct"};
-static const char *const for_layers[] = {"special",  "tensor", "general",
-                                         "implicit", "shared", "direct"};
+static const char *const for_layers[] = {"tensor",   "special", "general",
+                                         "implicit", "shared",  "direct"};
 
-const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide, int capability)
+static bool is_chosen(const GfAlgorithm *row, const GfStep *step, bool wide, int capability)
+{
+    return row->capability <= capability && row->supports(step, wide) == GF_OK &&
+           (!row->pays || row->pays(step, wide));
+}
+
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
+                                       int capability)
 {
     const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
-    const GfAlgorithm *row = gf_algorithm_find(*name);
-    while (row->capability > capability || row->supports(step, wide) != GF_OK ||
-           (row->pays && !row->pays(step, wide)))
-        row = gf_algorithm_find(*++name);
-    return row;
+    /* What is pooled at once is not written: that outweighs a faster layer. */
+    for (const GfAlgorithm *row = gf_algorithms; next && row->name; row++)
+        if (row->pools && is_chosen(row, step, wide, capability) && row->pools(step, next))
+            return row;
+    while (!is_chosen(gf_algorithm_find(*name), step, wide, capability))
+        name++;
+    return gf_algorithm_find(*name);
 }

@@ -32,6 +32,7 @@ extern const GfAlgorithm gf_algorithms[];
 /* The row of that name, or NULL. */
 const GfAlgorithm *gf_algorithm_find(const char *name);
 
-/* The method that `auto` takes for the step on a card of that compute capability (10 * major + minor).
- * There always is one: `direct` runs everything. */
-const GfAlgorithm *gf_algorithm_choose(const GfStep *step, bool wide, int capability);
+/* The method that `auto` takes for the step on a card of that compute capability (10 * major + minor);
+ * `next` is the step that follows, or NULL. There always is one: `direct` runs everything. */
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
+                                       int capability);

@@ -154,11 +154,14 @@ static void host_free(GfBackend *backend, void *memory)
 
 /* ---- methods ---- */
 
-static GfStatus choose(const Cuda *cuda, const GfStep *step, bool wide,
+/* For step i of a pipeline. */
+static GfStatus choose(const Cuda *cuda, const GfPipeline *pipeline, size_t i,
                        const GfAlgorithm **algorithm)
 {
+    const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
+    const bool wide = pipeline->wide;
     const int capability = cuda->capability;
-    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, wide, capability);
+    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, next, wide, capability);
     if ((*algorithm)->capability > capability)
         return gf_fail(GF_EUNSUPPORTED, "%s: a GPU of compute capability %d.%d, this one has %d.%d",
                        (*algorithm)->name, (*algorithm)->capability / 10,
@@ -173,7 +176,7 @@ static GfStatus supports(GfBackend *backend, const GfPlan *plan)
         for (size_t j = 0; j < plan->pipelines[i].count; j++) {
             const GfStep *step = &plan->pipelines[i].steps[j];
             if (step->kind == GF_STEP_FILTER && !step->light)
-                GF_TRY(choose(backend->state, step, plan->pipelines[i].wide, &algorithm));
+                GF_TRY(choose(backend->state, &plan->pipelines[i], j, &algorithm));
         }
     return GF_OK;
 }
@@ -243,9 +246,12 @@ static GfStatus upload_factors(GfSession *session, const GfLinear *linear, bool 
     return status;
 }
 
-static GfStatus make_filter(GfSession *session, const GfStep *step, bool wide, Method *method)
+static GfStatus make_filter(GfSession *session, const GfPipeline *pipeline, size_t i,
+                            Method *method)
 {
-    GF_TRY(choose(session->cuda, step, wide, &method->algorithm));
+    const GfStep *step = &pipeline->steps[i];
+    const bool wide = pipeline->wide;
+    GF_TRY(choose(session->cuda, pipeline, i, &method->algorithm));
     method->launch = method->algorithm->launch;
     method->name = method->algorithm->name;
     GF_TRY(upload_taps(session, &step->linear, wide, method));
@@ -254,10 +260,13 @@ static GfStatus make_filter(GfSession *session, const GfStep *step, bool wide, M
     return method->algorithm->open ? method->algorithm->open(step, wide, &method->state) : GF_OK;
 }
 
-static GfStatus make_method(GfSession *session, const GfStep *step, bool wide, Method *method)
+static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size_t i,
+                            Method *method)
 {
+    const GfStep *step = &pipeline->steps[i];
     if (step->bias)
-        GF_TRY(upload(session, step->bias, step->out_channels, wide, NULL, &method->bias));
+        GF_TRY(
+            upload(session, step->bias, step->out_channels, pipeline->wide, NULL, &method->bias));
     if (step->light) {
         method->launch = gf_launch_light;
         method->name = "light";
@@ -265,7 +274,7 @@ static GfStatus make_method(GfSession *session, const GfStep *step, bool wide, M
     }
     switch (step->kind) {
     case GF_STEP_FILTER:
-        return make_filter(session, step, wide, method);
+        return make_filter(session, pipeline, i, method);
     case GF_STEP_POOL:
         method->launch = gf_launch_pool;
         break;
@@ -600,7 +609,7 @@ static GfStatus make_chain(GfSession *session, const GfPipeline *pipeline, Chain
     GF_TRY(gf_allocate_zero(count, sizeof *chain->read, &chain->read));
     GF_TRY(gf_allocate_zero(count + 1, sizeof *chain->need, &chain->need));
     for (size_t i = 0; i < count; i++)
-        GF_TRY(make_method(session, &pipeline->steps[i], pipeline->wide, &chain->methods[i]));
+        GF_TRY(make_method(session, pipeline, i, &chain->methods[i]));
     fuse_pools(pipeline, chain->methods);
     choose_buffers(pipeline, chain->methods, chain->buffers);
     return GF_OK;

@@ -35,17 +35,20 @@ constexpr int SCALES_APART = 8;          /* binary places */
 constexpr int OUTSIDE = -2;              /* a column that no window meets */
 constexpr size_t NOWHERE = SIZE_MAX;     /* a row that is not on the picture */
 
-/* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel. */
-template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE> struct Form {
+/* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel;
+ * DOWNS: copies of a map, one below the other. */
+template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, int DOWNS> struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
     static constexpr bool exact = EXACT, single = SINGLE;
-    static constexpr int shifts = STRIDE == 1 ? 2 : 1, maps = 16 / shifts;
+    static constexpr int shifts = STRIDE == 1 ? 2 : 1, downs = DOWNS, maps = 16 / (shifts * downs);
+    static constexpr int kernel_rows = HEIGHT + downs - 1; /* with those that are zeros */
     /* Of a unit, and of a thread in it. */
-    static constexpr int columns = WINDOWS * shifts, rows = 4;
+    static constexpr int columns = WINDOWS * shifts, thread_rows = 4, rows = thread_rows * downs;
     static constexpr int thread_maps = 2 / shifts, thread_columns = 2 * shifts;
     static constexpr int in_rows = (rows - 1) * STRIDE + HEIGHT;
-    /* Rows of a kernel that the tensor cores sum, at most four products. */
-    static constexpr int chain = (EXACT ? 4 : 2) / octets;
+    /* Rows of a kernel that the tensor cores sum, at most four products, of small kernels two; one where
+     * copies begin and end at different rows, which must not matter. */
+    static constexpr int chain = downs == 2 ? 1 : (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
     /* Of a multiprocessor, which bounds a thread's registers. */
     static constexpr int blocks = octets == 2 || STRIDE == 4 ? 3 : 4;
     /* Words, of two samples: from window to window; of a row of the tile; from row to row. */
@@ -79,8 +82,8 @@ struct Layer {
 struct Tile {
     long long x;
     size_t y, n;
-    int rows, columns;  /* of its output, that are on the picture */
-    int in_rows;        /* that those need */
+    int rows, columns; /* of its output, that are on the picture */
+    int in_rows;       /* that those need */
     int run, end;
     unsigned char *out; /* of its first pixel */
 };
@@ -96,8 +99,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
     i /= q.across;
     tile.y = q.p.y0 + static_cast<size_t>(i % q.down) * static_cast<unsigned>(q.units * F::rows);
     tile.n = i / q.down;
-    tile.rows =
-        static_cast<int>(min(q.p.y1 - tile.y, static_cast<size_t>(q.units) * F::rows));
+    tile.rows = static_cast<int>(min(q.p.y1 - tile.y, static_cast<size_t>(q.units) * F::rows));
     tile.in_rows = (tile.rows - 1) * F::stride + F::height;
     tile.columns = static_cast<int>(
         min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
@@ -140,7 +142,7 @@ __device__ void find_input(const Layer &q, const Tile &tile, const Shared &share
     const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
     for (int i = static_cast<int>(threadIdx.x); i < 2 * F::words; i += THREADS) {
         const int place = static_cast<int>(gf_border_index(x + i, q.p.in_width, q.p.border));
-        shared.places[i] = i >= live  ? OUTSIDE
+        shared.places[i] = i >= live   ? OUTSIDE
                            : place < 0 ? -1
                                        : place * static_cast<int>(q.p.in.pixel);
     }
@@ -235,42 +237,60 @@ __device__ void store_row(const Samples<F> &samples, float up, uint32_t *words)
     }
 }
 
+/* A row of a channel of a tile, and whether there is one. */
+struct Line {
+    int channel, y;
+    bool live;
+};
+
+/* The i-th of all channels' rows. */
+template <typename F> __device__ Line find_line(const Layer &q, const Tile &tile, int i)
+{
+    Line line = {0, i, false};
+    for (; !F::single && line.channel + 1 < q.p.depth && line.y >= tile.in_rows; line.channel++)
+        line.y -= tile.in_rows;
+    line.live = line.y < tile.in_rows;
+    line.y = min(line.y, tile.in_rows - 1);
+    return line;
+}
+
 /* A tile's samples become words, a team a row. INSIDE: they all lie on the picture, side by side. */
 template <typename F, typename In, bool INSIDE>
 __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
 {
     constexpr int TEAMS = THREADS / TEAM;
-    constexpr int RUN = INSIDE && F::lane_words <= 9 ? 3 : 1; /* rows that are waited for together */
+    constexpr int RUN =
+        INSIDE && F::lane_words <= 9 ? 3 : 1; /* rows that are waited for together */
     const int team = static_cast<int>(threadIdx.x) / TEAM;
-    for (int c = 0; c < q.p.depth; c++) {
-        const char *channel = samples_of(q) + c * q.p.in.plane * q.size;
-        const float lift = __ldg(q.lifts + c);
-        if constexpr (INSIDE)
-            channel += (tile.x * F::stride + q.p.origin_x) * static_cast<long long>(sizeof(In));
-        for (int first = 0; first < tile.in_rows; first += RUN * TEAMS) {
-            Samples<F> samples[RUN];
+    const int rows = tile.in_rows * (F::single ? 1 : q.p.depth);
+    const long long left =
+        INSIDE ? (tile.x * F::stride + q.p.origin_x) * static_cast<long long>(q.size) : 0;
+    for (int first = 0; first < rows; first += RUN * TEAMS) {
+        Samples<F> samples[RUN];
 #pragma unroll
-            for (int i = 0; i < RUN; i++) {
-                const int y = min(first + i * TEAMS + team, tile.in_rows - 1);
-                const size_t line = shared.lines[y];
-                if constexpr (INSIDE)
-                    samples[i] = load_inside<F>(reinterpret_cast<const In *>(channel + line));
-                else
-                    samples[i] = load_row<F, In>(q, line == NOWHERE ? nullptr : channel + line,
-                                                 shared.places);
-            }
+        for (int i = 0; i < RUN; i++) {
+            const Line line = find_line<F>(q, tile, first + i * TEAMS + team);
+            const size_t row = shared.lines[line.y];
+            const char *from = INSIDE || row != NOWHERE ? samples_of(q) + left + row +
+                                                              line.channel * q.p.in.plane * q.size
+                                                        : nullptr;
+            if constexpr (INSIDE)
+                samples[i] = load_inside<F>(reinterpret_cast<const In *>(from));
+            else
+                samples[i] = load_row<F, In>(q, from, shared.places);
+        }
 #pragma unroll
-            for (int i = 0; i < RUN; i++) {
-                const int y = first + i * TEAMS + team, row = c * q.rows + y;
-                GfScale scales = {1.0F, 1.0F};
-                if (!F::exact)
-                    scales = gf_scale<SCALES_APART>(largest_of<F>(samples[i]));
-                if (y >= tile.in_rows)
-                    continue;
-                store_row<F>(samples[i], scales.up, shared.words + row * F::pitch);
-                if (my_word<F>(0) == 0)
-                    shared.scales[row] = scales.down * lift;
-            }
+        for (int i = 0; i < RUN; i++) {
+            const Line line = find_line<F>(q, tile, first + i * TEAMS + team);
+            const int row = line.channel * q.rows + line.y;
+            GfScale scales = {1.0F, 1.0F};
+            if (!F::exact)
+                scales = gf_scale<SCALES_APART>(largest_of<F>(samples[i]));
+            if (!line.live)
+                continue;
+            store_row<F>(samples[i], scales.up, shared.words + row * F::pitch);
+            if (my_word<F>(0) == 0)
+                shared.scales[row] = scales.down * q.lifts[line.channel];
         }
     }
 }
@@ -288,19 +308,19 @@ template <typename F> __device__ bool is_inside(const Layer &q, const Tile &tile
 
 /* A thread's sums, as products leave them. */
 template <typename F> struct Sums {
-    float of[F::rows][4];
+    float of[F::thread_rows][4];
 };
 
 /* What the rows of a kernel have of the first matrix: of one octet upper numbers, then lower ones; of two
  * the upper numbers of both, then the lower. */
 template <typename F> struct Taps {
-    uint4 of[F::height][F::octets];
+    uint4 of[F::kernel_rows][F::octets];
 };
 
 template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps)
 {
 #pragma unroll
-    for (int i = 0; i < F::height * F::octets; i++)
+    for (int i = 0; i < F::kernel_rows * F::octets; i++)
         taps->of[i / F::octets][i % F::octets] = __ldg(from + i * WARP);
 }
 
@@ -322,13 +342,25 @@ __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
 }
 
 /* Adds what the tensor cores summed, in units of `scale`, to what f32 sums. */
-__device__ void drain(float (&part)[4], float scale, float (&sum)[4])
+__device__ void drain(float (&part)[4], float scale, float (&sum)[4], bool adds)
 {
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        sum[j] = fmaf(part[j], scale, sum[j]);
+        sum[j] = adds ? fmaf(part[j], scale, sum[j]) : sum[j];
         part[j] = 0.0F;
     }
+}
+
+/* Which of the copies of its map that lie one below the other a thread has. */
+template <typename F> __device__ int my_down()
+{
+    return F::downs == 1 ? 0 : static_cast<int>(threadIdx.x) % WARP / 4 / F::maps;
+}
+
+/* Is it a row of the thread's kernel, rather than one of zeros? */
+template <typename F> __device__ bool is_mine(int row)
+{
+    return F::downs == 1 || (row >= my_down<F>() && row < F::height + my_down<F>());
 }
 
 /* Are all rows of each channel of a tile in the same units? Of a block's threads. */
@@ -351,7 +383,7 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
 #pragma unroll
     for (int y = 0; y < F::in_rows; y++) {
         const float scale = scales[SAME ? 0 : y];
-        const bool ends = !SAME && scales[min(y + 1, F::in_rows - 1)] != scale;
+        const bool ends = !SAME && F::chain > 1 && scales[min(y + 1, F::in_rows - 1)] != scale;
         uint32_t upper[F::octets], lower[F::octets];
 #pragma unroll
         for (int i = 0; i < F::octets; i++) {
@@ -359,13 +391,13 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
             lower[i] = F::exact ? 0 : words[y * F::pitch + F::words + i * OCTET / 2];
         }
 #pragma unroll
-        for (int r = 0; r < F::rows; r++) {
-            const int row = y - r * F::stride;
-            if (row < 0 || row >= F::height)
+        for (int r = 0; r < F::thread_rows; r++) {
+            const int row = y - r * F::downs * F::stride;
+            if (row < 0 || row >= F::kernel_rows)
                 continue;
             multiply<F>(part.of[r], taps.of[row], upper, lower);
-            if (row % F::chain == F::chain - 1 || row == F::height - 1 || ends)
-                drain(part.of[r], scale, sums->of[r]);
+            if (row % F::chain == F::chain - 1 || row == F::kernel_rows - 1 || ends)
+                drain(part.of[r], scale, sums->of[r], is_mine<F>(row));
         }
     }
 }
@@ -375,20 +407,21 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
 /* A thread's samples of one map, from pixel (x, y) on. */
 template <typename F, typename Out>
 __device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
-                      const float (&v)[F::rows * F::thread_columns])
+                      const float (&v)[F::thread_rows * F::thread_columns])
 {
-    constexpr int N = F::thread_columns;
-    const int columns = min(tile.columns - x, N), rows = min(tile.rows - y, F::rows);
+    constexpr int N = F::thread_columns, ROWS = F::thread_rows;
+    const int columns = min(tile.columns - x, N), rows = (tile.rows - y + F::downs - 1) / F::downs;
+    const size_t step = F::downs * q.p.out.stride;
     unsigned char *row =
         tile.out + y * q.p.out.stride + (x * q.p.out.pixel + o * q.p.out.plane) * sizeof(Out);
-    if (q.vectors && columns == N && rows == F::rows) {
+    if (q.vectors && columns == N && rows >= ROWS) {
 #pragma unroll
-        for (int r = 0; r < F::rows; r++, row += q.p.out.stride)
+        for (int r = 0; r < ROWS; r++, row += step)
             gf_store_samples<N>(reinterpret_cast<Out *>(row), 1, N, true, v + r * N);
         return;
     }
 #pragma unroll
-    for (int r = 0; r < F::rows; r++, row += q.p.out.stride)
+    for (int r = 0; r < ROWS; r++, row += step)
         if (r < rows)
             gf_store_samples<N>(reinterpret_cast<Out *>(row), q.p.out.pixel, columns, false,
                                 v + r * N);
@@ -402,7 +435,7 @@ template <typename F> struct Finish {
 
 template <typename F> __device__ int my_map(int run, int h)
 {
-    return run * F::maps + static_cast<int>(threadIdx.x) % WARP / 4 + h * 8;
+    return run * F::maps + static_cast<int>(threadIdx.x) % WARP / 4 % F::maps + h * 8;
 }
 
 template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
@@ -427,16 +460,17 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 {
     constexpr int N = F::thread_columns;
     x += static_cast<int>(threadIdx.x) % 4 * N;
-    if (x >= tile.columns)
+    y += my_down<F>();
+    if (x >= tile.columns || y >= tile.rows)
         return;
 #pragma unroll
     for (int h = 0; h < F::thread_maps; h++) {
         const int o = my_map<F>(run, h);
         if (o >= q.p.out_channels)
             continue;
-        float v[F::rows * N];
+        float v[F::thread_rows * N];
 #pragma unroll
-        for (int i = 0; i < F::rows * N; i++) {
+        for (int i = 0; i < F::thread_rows * N; i++) {
             const int j = i % N, at = F::shifts == 2 ? j % 2 * 2 + j / 2 : h * 2 + j;
             v[i] = fmaf(sums.of[i / N][at], mine.scale[h], mine.shift[h]);
         }
@@ -456,7 +490,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 template <typename F, bool SAME>
 __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared)
 {
-    constexpr int CHANNEL = F::height * F::octets * WARP; /* vectors of taps */
+    constexpr int CHANNEL = F::kernel_rows * F::octets * WARP; /* vectors of taps */
     const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
     const int depth = F::single ? 1 : q.p.depth;
@@ -537,14 +571,15 @@ template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
            gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
 }
 
-/* The largest tile of which there are enough, and so many blocks that the card has work. */
+/* The largest tile of which there are enough, and so many blocks that the card has work. Of many maps tiles
+ * are smaller: what is written to them at a time lies nearer together. */
 template <typename F> Cut cut(const GfLaunch *launch)
 {
     const size_t enough = 3 * gf_multiprocessors(), runs = gf_tensor_first(launch->step).runs;
     Cut cut = {launch->tiling > OTHERS ? tiles[launch->tiling - OTHERS - 1] : tiles[TILES - 1], 1};
     for (size_t i = TILES; launch->tiling == 0 && i-- > 0;) {
         cut.units = tiles[i];
-        if (tiles_of<F>(launch, cut.units) >= enough &&
+        if (tiles_of<F>(launch, cut.units) >= enough && cut.units * runs <= tiles[TILES - 1] &&
             bytes_of<F>(launch, cut.units) <= GF_SHARED_BYTES / 2)
             break;
     }
@@ -587,22 +622,29 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
 }
 
 /* Bytes are exact, and so must be what stands around them. */
-template <int HEIGHT, int STRIDE> cudaError_t run_form(const GfLaunch *launch, cudaStream_t stream)
+template <int HEIGHT, int STRIDE, bool SINGLE, int DOWNS>
+cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
     const float constant = static_cast<float>(step->border_value);
-    const bool even = step->border != GF_BORDER_CONSTANT ||
-                      __half2float(__float2half_rn(constant)) == constant;
-    /* One channel and windows side by side: forms of their own. */
-    constexpr bool dense = STRIDE == 1;
-    const bool single = dense && step->channels == 1;
+    const bool even =
+        step->border != GF_BORDER_CONSTANT || __half2float(__float2half_rn(constant)) == constant;
     if (step->in == GF_U8 && even)
-        return single ? run<Form<HEIGHT, STRIDE, true, dense>, uint8_t>(launch, stream)
-                      : run<Form<HEIGHT, STRIDE, true, false>, uint8_t>(launch, stream);
+        return run<Form<HEIGHT, STRIDE, true, SINGLE, DOWNS>, uint8_t>(launch, stream);
     if (step->in == GF_F32)
-        return single ? run<Form<HEIGHT, STRIDE, false, dense>, float>(launch, stream)
-                      : run<Form<HEIGHT, STRIDE, false, false>, float>(launch, stream);
-    return run<Form<HEIGHT, STRIDE, false, false>, void>(launch, stream);
+        return run<Form<HEIGHT, STRIDE, false, SINGLE, DOWNS>, float>(launch, stream);
+    return run<Form<HEIGHT, STRIDE, false, SINGLE, DOWNS>, void>(launch, stream);
+}
+
+/* One channel, and few maps of it, have forms of their own where windows are side by side. */
+template <int HEIGHT, int STRIDE> cudaError_t run_form(const GfLaunch *launch, cudaStream_t stream)
+{
+    constexpr bool dense = STRIDE == 1;
+    constexpr int downs = dense && HEIGHT <= GF_FIRST_SIDE ? 2 : 1;
+    if (gf_tensor_first(launch->step).downs == 2)
+        return run_sample<HEIGHT, STRIDE, dense, downs>(launch, stream);
+    return launch->step->channels == 1 ? run_sample<HEIGHT, STRIDE, dense, 1>(launch, stream)
+                                       : run_sample<HEIGHT, STRIDE, false, 1>(launch, stream);
 }
 
 template <int STRIDE> cudaError_t run_height(const GfLaunch *launch, cudaStream_t stream)

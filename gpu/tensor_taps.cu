@@ -20,7 +20,7 @@ struct Taps {
 /* A tap divided by lift and unit; 0 where there is none. */
 __device__ float tap_at(const Taps &q, size_t group, int map, int c, int ky, int kx)
 {
-    if (map >= q.maps || c >= q.depth || kx < 0 || kx >= q.width)
+    if (map >= q.maps || c >= q.depth || kx < 0 || kx >= q.width || ky < 0 || ky >= q.height)
         return 0.0F;
     const size_t o = group * q.maps + map;
     const double tap = q.taps[((o * q.depth + c) * q.height + ky) * q.width + kx];
@@ -66,9 +66,9 @@ __global__ void split_first_taps(const __grid_constant__ Taps q)
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int lane = static_cast<int>(i % WARP), octets = static_cast<int>(q.first.octets);
     const size_t row = i / WARP / octets;
-    const int ky = static_cast<int>(row % q.height), c = static_cast<int>(row / q.height % q.depth);
-    const int run = static_cast<int>(row / q.height / q.depth);
-    const int maps = static_cast<int>(q.first.maps);
+    const int rows = static_cast<int>(q.first.rows), maps = static_cast<int>(q.first.maps);
+    const int ky = static_cast<int>(row % rows), c = static_cast<int>(row / rows % q.depth);
+    const int run = static_cast<int>(row / rows / q.depth);
     __half2 words[4];
     if (i >= q.vectors)
         return;
@@ -76,9 +76,10 @@ __global__ void split_first_taps(const __grid_constant__ Taps q)
         const int map = run * maps + (lane / 4 + w % 2 * 8) % maps;
         const int octet = octets == 2 ? w / 2 : 0;
         const bool lower = octets == 2 ? i / WARP % 2 == 1 : w >= 2;
-        const int kx = octet * 8 + lane % 4 * 2 - (maps == 8 ? w % 2 * q.stride : 0);
+        const int kx = octet * 8 + lane % 4 * 2 - (q.first.shifts == 2 ? w % 2 * q.stride : 0);
+        const int y = ky - (q.first.downs == 2 ? lane / 4 / maps : 0);
         __half2 upper, rest;
-        gf_split(tap_at(q, 0, map, c, ky, kx), tap_at(q, 0, map, c, ky, kx + 1), &upper, &rest);
+        gf_split(tap_at(q, 0, map, c, y, kx), tap_at(q, 0, map, c, y, kx + 1), &upper, &rest);
         words[w] = lower ? rest : upper;
     }
     q.weights[i] = *reinterpret_cast<const uint4 *>(words);

@@ -113,6 +113,32 @@ static void random_first_layer(size_t turn)
             layer_options(depth, turn / DEPTHS), filter);
 }
 
+/* Layers on pictures in the forms that `tensor` has for few channels: kernels of 3 to 11 rows, windows 1, 2
+ * or 4 pixels apart, maps below, at and above what a product holds. */
+static void random_picture_layer(size_t turn)
+{
+    static const size_t strides[] = {1, 1, 2, 4};
+    const GfSample *depth = depths[turn % DEPTHS];
+    const size_t height = 3 + 2 * (turn % 5), stride = strides[turn / 5 % 4];
+    const size_t most = (size_t)(height > 7 ? 16 : 8) - (stride == 1 ? 1 : 0),
+                 channels = 1 + below(4);
+    const size_t width = below(2) ? height : 1 + below(most);
+    const size_t across = 1 + below(stride == 1 ? 300 : 200 * stride), down = 1 + below(60);
+    GfFilter *filter = new_filter();
+    size_t maps = 1 + below(below(2) ? 5 : 40);
+    maps = maps_for(across / stride * down / stride + 1, channels, width * height, maps);
+    GfLinear *linear = add_layer(filter, maps, channels, 1, width, height);
+    linear->sampling = random_sampling(width, height);
+    linear->sampling.stride_x = linear->sampling.stride_y = stride;
+    linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
+    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    if (below(2))
+        add_function(filter, random_function(), 0.0, 0.0);
+    GfFormat format = format_of(across, down, channels, depth[0]);
+    format.has_alpha = false;
+    run_one("picture layers", format, layer_options(depth, turn / DEPTHS), filter);
+}
+
 /* That with its function and a pool of 2 x 2, which `special` does in one launch, and what may stand
  * around them: a filter before, pools behind, the same once more; or the layer's maps are read again. */
 static void random_pooled_layer(size_t turn)
@@ -155,6 +181,8 @@ void test_layers(void)
         random_first_layer(i);
     for (size_t i = 0; i < (quick ? 4 : 150); i++)
         random_pooled_layer(i);
+    for (size_t i = 0; i < (quick ? 5 : 240); i++)
+        random_picture_layer(i);
 }
 
 static void random_pool(size_t turn)

@@ -215,35 +215,35 @@ static void test_choice(void **unused)
     double nine[81] = {0.1, 0.23, 0.3571};
     (void)unused;
     GfStep step = bank(1, 5, 5, weights);
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
-    assert_string_equal(gf_algorithm_choose(&step, false, 80)->name, "tensor");
-    assert_string_equal(gf_algorithm_choose(&step, false, 75)->name, "special");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 80)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 75)->name, "special");
     step = bank(1, 3, 3, weights);
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "tensor");
     step = bank(1, 1, 1, weights);
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
     step = bank(1, 5, 5, weights);
     step.in = GF_U16;
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
     step = bank(3, 5, 5, weights);
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "tensor");
     /* Of floats a product of 7 x 7 goes to two passes, other kernels do not. */
     step = bank(1, 7, 7, seven);
     step.in = step.out = GF_F32;
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
     step.separable = true;
     step.linear.rows = step.linear.columns = seven;
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "separable");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "separable");
     /* Large kernels of gray, unless hardly any of their square is filled; not of colour. */
     step = bank(1, 9, 9, nine);
     step.in = step.out = GF_F32;
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "special");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
     step = bank(1, 9, 2, nine);
     step.in = GF_U16;
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "shared");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "shared");
     step = bank(3, 9, 9, nine);
     step.in = GF_U16;
-    assert_string_equal(gf_algorithm_choose(&step, false, 90)->name, "shared");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "shared");
 }
 
 int main(void)
