@@ -122,9 +122,9 @@ template <typename F> __device__ Shared find_shared(const Layer &q, uint32_t *me
 {
     Shared shared;
     shared.lines = reinterpret_cast<size_t *>(memory);
-    shared.words = reinterpret_cast<uint32_t *>(shared.lines + q.rows);
+    shared.places = reinterpret_cast<int *>(shared.lines + q.rows);
+    shared.words = reinterpret_cast<uint32_t *>(shared.places + 2 * F::words);
     shared.scales = reinterpret_cast<float *>(shared.words + q.p.depth * q.rows * F::pitch);
-    shared.places = reinterpret_cast<int *>(shared.scales + q.p.depth * q.rows);
     return shared;
 }
 
@@ -162,18 +162,33 @@ template <typename F> __device__ int my_word(int i)
     return i * TEAM + static_cast<int>(threadIdx.x) % TEAM;
 }
 
+template <typename In> __device__ size_t bytes_of_sample(const Layer &q)
+{
+    if constexpr (std::is_void_v<In>)
+        return q.size;
+    else
+        return sizeof(In);
+}
+
 template <typename F, typename In>
 __device__ Samples<F> load_row(const Layer &q, const char *line, const int *places)
 {
+    const size_t bytes = bytes_of_sample<In>(q);
     Samples<F> samples;
 #pragma unroll
-    for (int i = 0; i < F::lane_words * 2; i++) {
-        const int word = my_word<F>(i / 2);
-        const int place = word < F::words ? places[2 * word + i % 2] : OUTSIDE;
-        float v = place == OUTSIDE ? 0.0F : q.p.border_value;
-        if (line && place >= 0)
-            v = gf_number_at<float, In>(line + static_cast<size_t>(place) * q.size, q.sample);
-        samples.of[i / 2][i % 2] = v;
+    for (int i = 0; i < F::lane_words; i++) {
+        const int word = my_word<F>(i);
+        int2 two = {OUTSIDE, OUTSIDE};
+        if ((i + 1) * TEAM <= F::words || word < F::words)
+            two = reinterpret_cast<const int2 *>(places)[word];
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const int place = j == 0 ? two.x : two.y;
+            float v = place == OUTSIDE ? 0.0F : q.p.border_value;
+            if (line && place >= 0)
+                v = gf_number_at<float, In>(line + static_cast<size_t>(place) * bytes, q.sample);
+            samples.of[i][j] = v;
+        }
     }
     return samples;
 }
@@ -259,8 +274,8 @@ template <typename F, typename In, bool INSIDE>
 __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
 {
     constexpr int TEAMS = THREADS / TEAM;
-    constexpr int RUN =
-        INSIDE && F::lane_words <= 9 ? 3 : 1; /* rows that are waited for together */
+    /* Rows that are waited for together. */
+    constexpr int RUN = F::lane_words > 9 ? 1 : INSIDE ? 3 : 2;
     const int team = static_cast<int>(threadIdx.x) / TEAM;
     const int rows = tile.in_rows * (F::single ? 1 : q.p.depth);
     const long long left =
@@ -554,6 +569,9 @@ constexpr size_t tiles[] = {GF_FIRST_TILES(TILE)};
 #undef TILE
 constexpr size_t TILES = sizeof tiles / sizeof *tiles;
 
+/* Units of a tile of more maps than one run, at most. */
+constexpr size_t MANY = 4;
+
 /* Tilings before those. */
 #define COUNT(...) +1
 constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_TENSOR_GROUP_TILES(COUNT);
@@ -579,7 +597,7 @@ template <typename F> Cut cut(const GfLaunch *launch)
     Cut cut = {launch->tiling > OTHERS ? tiles[launch->tiling - OTHERS - 1] : tiles[TILES - 1], 1};
     for (size_t i = TILES; launch->tiling == 0 && i-- > 0;) {
         cut.units = tiles[i];
-        if (tiles_of<F>(launch, cut.units) >= enough && cut.units * runs <= tiles[TILES - 1] &&
+        if (tiles_of<F>(launch, cut.units) >= enough && (cut.units <= MANY || runs == 1) &&
             bytes_of<F>(launch, cut.units) <= GF_SHARED_BYTES / 2)
             break;
     }
