@@ -12,8 +12,8 @@
  * down the input rows, each of which is read once and multiplied by every row of the kernel that meets it.
  * The tensor cores, which cut sums off where f32 would round, sum a few rows of a kernel, fewer where those
  * of the picture are not in the same units: powers of two are taken one of every eighth, so that most are.
- * Those sums are added by f32's rules. Tiles are cut alike wherever they are, so that bits do not depend
- * on how a picture is cut into bands.
+ * Those sums are added by f32's rules. A row's power of two depends on its tile's columns alone, so that bits
+ * do not depend on how a picture is cut into bands.
  *
  * Samples of 8 bits are numbers of f16 as they are, and have no lower part.
  *
@@ -32,7 +32,6 @@ constexpr int TEAM = 8;                  /* lanes that load a row of the picture
 constexpr int OCTET = 8;                 /* taps */
 constexpr int WINDOWS = 8, PRODUCTS = 8; /* columns of a product, products side by side in a tile */
 constexpr int SCALES_APART = 8;          /* binary places */
-constexpr int OUTSIDE = -2;              /* a column that no window meets */
 constexpr size_t NOWHERE = SIZE_MAX;     /* a row that is not on the picture */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel;
@@ -74,8 +73,8 @@ struct Layer {
     size_t size, out_size;         /* bytes of a sample */
     GfSample sample;
     const uint4 *weights;
-    const float *lifts, *unit; /* of channels, of maps */
-    bool vectors;              /* may a thread's pixels be stored as one? */
+    const float *lifts, *map_units; /* of channels, of maps */
+    bool vectors;                   /* may a thread's pixels be stored as one? */
 };
 
 /* Where a block works: its first pixel, its picture and its maps. */
@@ -137,14 +136,11 @@ __device__ const char *samples_of(const Layer &q)
 template <typename F>
 __device__ void find_input(const Layer &q, const Tile &tile, const Shared &shared)
 {
-    const int live = (tile.columns - 1) * F::stride + q.p.width;
     const long long x = tile.x * F::stride + q.p.origin_x;
     const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
     for (int i = static_cast<int>(threadIdx.x); i < 2 * F::words; i += THREADS) {
         const int place = static_cast<int>(gf_border_index(x + i, q.p.in_width, q.p.border));
-        shared.places[i] = i >= live   ? OUTSIDE
-                           : place < 0 ? -1
-                                       : place * static_cast<int>(q.p.in.pixel);
+        shared.places[i] = place < 0 ? -1 : place * static_cast<int>(q.p.in.pixel);
     }
     for (int i = static_cast<int>(threadIdx.x); i < tile.in_rows; i += THREADS) {
         const char *line = gf_input_row<char>(q.p, tile.n, y + i);
@@ -178,13 +174,12 @@ __device__ Samples<F> load_row(const Layer &q, const char *line, const int *plac
 #pragma unroll
     for (int i = 0; i < F::lane_words; i++) {
         const int word = my_word<F>(i);
-        int2 two = {OUTSIDE, OUTSIDE};
-        if ((i + 1) * TEAM <= F::words || word < F::words)
-            two = reinterpret_cast<const int2 *>(places)[word];
+        const bool live = (i + 1) * TEAM <= F::words || word < F::words;
+        const int2 two = live ? reinterpret_cast<const int2 *>(places)[word] : int2{-1, -1};
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             const int place = j == 0 ? two.x : two.y;
-            float v = place == OUTSIDE ? 0.0F : q.p.border_value;
+            float v = live ? q.p.border_value : 0.0F;
             if (line && place >= 0)
                 v = gf_number_at<float, In>(line + static_cast<size_t>(place) * bytes, q.sample);
             samples.of[i][j] = v;
@@ -462,7 +457,7 @@ template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
     for (int h = 0; h < F::thread_maps; h++) {
         const int o = min(my_map<F>(run, h), q.p.out_channels - 1);
         const float mid = finish.posts == 0 && o < q.p.post_channels ? finish.mid : 0.0F;
-        mine.scale[h] = q.unit[o] * finish.scale * gain;
+        mine.scale[h] = q.map_units[o] * finish.scale * gain;
         mine.shift[h] = fmaf(finish.offset + (q.p.bias ? q.p.bias[o] : 0.0F), gain, mid);
     }
     return mine;
@@ -630,7 +625,7 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     q.sample = step->in;
     q.weights = static_cast<const uint4 *>(state->weights);
     q.lifts = state->lifts;
-    q.unit = state->units;
+    q.map_units = state->units;
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
     cudaError_t error = gf_allow_shared(tensor_first<F, In>, bytes);
     if (error != cudaSuccess)

@@ -148,11 +148,12 @@ static Block strange_picture(const GfFormat *format)
     return block;
 }
 
-/* One launch of a layer, of its pool (row is NULL), or of both. */
+/* A layer, its pool (row is NULL), or both, in so many launches. */
 static Block launch_alone(const GfAlgorithm *row, const GfStep *step, const GfStep *pool,
-                          const GfFormat *in, const Block *picture, const GfFormat *out)
+                          const GfFormat *in, const Block *picture, const GfFormat *out,
+                          size_t cuts)
 {
-    const Way way = {.lay_in = LAY_INTERLEAVED, .cuts = 1};
+    const Way way = {.lay_in = LAY_INTERLEAVED, .cuts = cuts};
     const Inputs inputs = {*in, 1, picture};
     Array array = make_array(out, 1, LAY_INTERLEAVED, 0, 0, POISON);
     Stand *stand = make_stand(row, step, pool, false);
@@ -197,15 +198,58 @@ static void pooled_apart(size_t turn)
     const GfFormat map = {step->out_width, step->out_height, step->out_channels, false, GF_F32};
     const GfFormat *out = &plan->pipelines[0].out;
     Block picture = strange_picture(&format);
-    Block maps = launch_alone(row, step, NULL, &format, &picture, &map);
-    Block apart = launch_alone(NULL, pool, NULL, &map, &maps, out);
-    Block together = launch_alone(row, step, pool, &format, &picture, out);
+    Block maps = launch_alone(row, step, NULL, &format, &picture, &map, 1);
+    Block apart = launch_alone(NULL, pool, NULL, &map, &maps, out, 1);
+    Block together = launch_alone(row, step, pool, &format, &picture, out, 1);
     report(row->pools(step, pool), "pooled apart", "not pooled");
     report(same_numbers(out, &apart, &together), "pooled apart", "one launch differs from two");
     free_blocks(&picture, 1);
     free_blocks(&maps, 1);
     free_blocks(&apart, 1);
     free_blocks(&together, 1);
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+}
+
+/* A picture of noise over many orders of magnitude, which change from column to column and row to row. */
+static Block steep_picture(const GfFormat *format)
+{
+    Block block = random_picture(format);
+    for (size_t y = 0; y < format->height; y++) {
+        float *row = (float *)(void *)(block.rows + y * block.stride);
+        const int magnitude = (int)below(60) - 30;
+        for (size_t i = 0; i < format->width * format->channels; i++)
+            row[i] = ldexpf(row[i], magnitude + (int)below(9) * (below(40) == 0));
+    }
+    return block;
+}
+
+/* Layers' bits are the same where a picture is cut into bands, whatever the samples. */
+static void cut_apart(size_t turn)
+{
+    static const char *const names[] = {"tensor", "special", "general"};
+    GfFilter *filter = new_filter();
+    const GfFilter *filters[] = {filter};
+    const GfAlgorithm *row = gf_algorithm_find(names[turn % 3]);
+    const size_t side = 3 + 2 * below(turn % 3 == 1 ? 3 : 4);
+    const size_t channels = turn % 3 == 0 && turn % 2 ? 1 + below(20) : 1;
+    GfFormat format = format_of(130 + below(300), 30 + below(40), channels, GF_F32);
+    GfPlanOptions options = options_of(GF_F32, (GfBorder)below(GF_BORDER_VALID));
+    GfPlan *plan;
+    format.has_alpha = false;
+    add_layer(filter, 1 + below(9), channels, 1, side, side);
+    must(gf_plan_create(filters, 1, &format, &options, &plan), "cut apart");
+    const GfStep *step = plan->pipelines[0].steps;
+    const GfFormat out = {step->out_width, step->out_height, step->out_channels, false, GF_F32};
+    if (row->supports(step, false) == GF_OK && plan->pipelines[0].count == 1) {
+        Block picture = steep_picture(&format);
+        Block whole = launch_alone(row, step, NULL, &format, &picture, &out, 1);
+        Block apart = launch_alone(row, step, NULL, &format, &picture, &out, 2 + below(4));
+        report(same_numbers(&out, &whole, &apart), "cut apart", "bands differ from the whole");
+        free_blocks(&picture, 1);
+        free_blocks(&whole, 1);
+        free_blocks(&apart, 1);
+    }
     gf_plan_free(plan);
     gf_filter_free(filter);
 }
@@ -245,6 +289,8 @@ void test_minibatches(void)
         pooled_apart(i);
     for (size_t i = 0; i < (quick ? 3 : 100); i++)
         random_bank_minibatch(i);
+    for (size_t i = 0; i < (quick ? 3 : 90); i++)
+        cut_apart(i);
 }
 
 /* Pictures larger than every tile, so that all of them meet their neighbours. */
