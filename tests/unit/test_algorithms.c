@@ -87,16 +87,22 @@ static bool is_pooled(const Pair *pair)
     return pooled;
 }
 
-/* What `auto` takes for the layer. */
-static const char *chosen(const Pair *pair, int capability)
+/* What `auto` takes for the layer, before its pool or something else. */
+static const char *chosen_before(const Pair *pair, bool pool, int capability)
 {
     GfFilter *filter = make_filter(pair);
     GfPlan *plan = make_plan(pair, filter);
     const GfPipeline *pipeline = &plan->pipelines[0];
-    const char *name = gf_algorithm_choose(pipeline->steps, pipeline->wide, capability)->name;
+    const GfStep *step = pipeline->steps, *next = pool ? step + 1 : NULL;
+    const char *name = gf_algorithm_choose(step, next, pipeline->wide, capability)->name;
     gf_plan_free(plan);
     gf_filter_free(filter);
     return name;
+}
+
+static const char *chosen(const Pair *pair, int capability)
+{
+    return chosen_before(pair, false, capability);
 }
 
 /* Layers large enough to be worth while on tensor cores, as measured, and those that are not. */
@@ -124,8 +130,40 @@ static void test_layers_on_tensor_cores(void **unused)
     pair = large;
     pair.format.width = pair.format.height = 32;
     assert_string_equal(chosen(&pair, 90), "general");
-    pair = large;
+}
+
+/* Layers on pictures: there kernels of all odd heights up to 11 are, but of one channel only those of more
+ * than 3 x 3 taps. */
+static void test_layers_on_pictures(void **unused)
+{
+    const Pair colour = {.format = {.width = 256, .height = 256, .channels = 3, .sample = GF_U8},
+                         .out = GF_F32,
+                         .maps = 16,
+                         .side = 3};
+    Pair pair = colour;
+    (void)unused;
+    for (pair.side = 2; pair.side <= 13; pair.side++)
+        assert_string_equal(chosen(&pair, 80),
+                            pair.side % 2 == 1 && pair.side < 13 ? "tensor" : "general");
+    pair = colour;
+    assert_string_equal(chosen(&pair, 75), "general");
+    pair.maps = 7;
+    assert_string_equal(chosen(&pair, 90), "general");
+    pair = colour;
+    pair.format.width = pair.format.height = 32;
+    assert_string_equal(chosen(&pair, 90), "general");
+    pair = colour;
     pair.format.channels = 1;
+    assert_string_equal(chosen(&pair, 90), "special");
+    pair.side = 5;
+    assert_string_equal(chosen(&pair, 90), "tensor");
+    assert_string_equal(chosen(&pair, 75), "special");
+    assert_string_equal(chosen_before(&pair, true, 90), "special");
+    pair.maps = 7;
+    assert_string_equal(chosen(&pair, 90), "special");
+    pair.side = 7;
+    assert_string_equal(chosen(&pair, 90), "tensor");
+    pair.maps = 3;
     assert_string_equal(chosen(&pair, 90), "special");
 }
 
@@ -213,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_on_tensor_cores),
+        cmocka_unit_test(test_layers_on_pictures),
         cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_not_pooled),
     };
