@@ -97,7 +97,7 @@ static GfStatus general_cases(Specs *specs)
 static GfStatus first_network_cases(Specs *specs)
 {
     static const Spec networks[] = {
-        {.label = "AlexNet", .width = 227, .kernel = 11, .filters = 96, .stride = 4},
+        {.label = "AlexNet", .width = 224, .kernel = 11, .filters = 64, .padding = 2, .stride = 4},
         {.label = "VGG-16", .width = 224, .kernel = 3, .filters = 64, .padding = 1},
         {.label = "ResNet", .width = 224, .kernel = 7, .filters = 64, .padding = 3, .stride = 2}};
     for (size_t i = 0; i < COUNT(networks); i++)
