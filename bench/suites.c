@@ -134,6 +134,45 @@ static GfStatus first_cases(Specs *specs)
     return GF_OK;
 }
 
+/* ---- networks: layers from the middle of known ones ---- */
+
+static GfStatus network_cases(Specs *specs)
+{
+    static const struct {
+        const char *label;
+        size_t channels, side, kernel, filters, stride;
+    } layers[] = {{"AlexNet", 64, 27, 5, 192, 1},     {"AlexNet", 192, 13, 3, 384, 1},
+                  {"AlexNet", 384, 13, 3, 256, 1},    {"AlexNet", 256, 13, 3, 256, 1},
+                  {"VGG-16", 64, 224, 3, 64, 1},      {"VGG-16", 64, 112, 3, 128, 1},
+                  {"VGG-16", 128, 112, 3, 128, 1},    {"VGG-16", 128, 56, 3, 256, 1},
+                  {"VGG-16", 256, 56, 3, 256, 1},     {"VGG-16", 256, 28, 3, 512, 1},
+                  {"VGG-16", 512, 28, 3, 512, 1},     {"VGG-16", 512, 14, 3, 512, 1},
+                  {"ResNet-50", 64, 56, 1, 64, 1},    {"ResNet-50", 64, 56, 3, 64, 1},
+                  {"ResNet-50", 64, 56, 1, 256, 1},   {"ResNet-50", 256, 56, 1, 64, 1},
+                  {"ResNet-50", 256, 56, 1, 128, 1},  {"ResNet-50", 128, 56, 3, 128, 2},
+                  {"ResNet-50", 256, 56, 1, 512, 2},  {"ResNet-50", 128, 28, 3, 128, 1},
+                  {"ResNet-50", 128, 28, 1, 512, 1},  {"ResNet-50", 512, 28, 1, 128, 1},
+                  {"ResNet-50", 512, 28, 1, 256, 1},  {"ResNet-50", 256, 28, 3, 256, 2},
+                  {"ResNet-50", 256, 14, 3, 256, 1},  {"ResNet-50", 256, 14, 1, 1024, 1},
+                  {"ResNet-50", 1024, 14, 1, 256, 1}, {"ResNet-50", 512, 14, 3, 512, 2},
+                  {"ResNet-50", 512, 7, 3, 512, 1},   {"ResNet-50", 512, 7, 1, 2048, 1}};
+    for (size_t i = 0; i < COUNT(layers); i++)
+        for (size_t batch = 1; batch <= 32; batch *= 32)
+            GF_TRY(specs_add(specs, (Spec){.label = layers[i].label,
+                                           .in = GF_F32,
+                                           .out = GF_F32,
+                                           .layer = true,
+                                           .batch = batch,
+                                           .channels = layers[i].channels,
+                                           .width = layers[i].side,
+                                           .height = layers[i].side,
+                                           .kernel = layers[i].kernel,
+                                           .filters = layers[i].filters,
+                                           .padding = layers[i].kernel / 2,
+                                           .stride = layers[i].stride}));
+    return GF_OK;
+}
+
 /* ---- sources: the experiments of the documents that the methods come from ---- */
 
 static Spec layer(const char *label, size_t batch, size_t channels, size_t side, size_t kernel,
@@ -220,6 +259,8 @@ const Suite suites[] = {
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
+    {"networks", "layers of AlexNet, VGG-16 and ResNet-50, batches of 1 and 32", network_cases,
+     true},
     {"sources", "the experiments of the methods' sources", sources_cases, false},
     {"host", "the CPU backend, and whole processes", NULL, false},
     {0}};
