@@ -74,7 +74,8 @@ static GfStep layer_step(const Spec *spec, const GfStep *before, size_t filters,
                : plain_step(spec, spec->channels, spec->width, spec->height);
     set_linear(&step, filters, spec->kernel, padding, before ? 1 : spec->stride);
     step.in = before ? GF_F32 : spec->in;
-    step.linear.depth = step.channels;
+    step.linear.groups = spec->depthwise ? step.channels : 1;
+    step.linear.depth = step.channels / step.linear.groups;
     step.out_channels = step.post_channels = filters;
     if (spec->pooled || spec->second) {
         step.post[0] = (GfPointwise){.op = GF_POINTWISE_RELU};

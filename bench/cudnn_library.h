@@ -21,6 +21,7 @@
     X(cudnnDestroyConvolutionDescriptor)                                                           \
     X(cudnnSetConvolution2dDescriptor)                                                             \
     X(cudnnSetConvolutionMathType)                                                                 \
+    X(cudnnSetConvolutionGroupCount)                                                               \
     X(cudnnFindConvolutionForwardAlgorithmEx)                                                      \
     X(cudnnConvolutionForward)                                                                     \
     X(cudnnCreateActivationDescriptor)                                                             \

@@ -66,6 +66,7 @@ double exact_sample(const Case *made, size_t pass, const void *samples, size_t n
                     size_t x, size_t y)
 {
     const GfStep *step = &made->passes[pass].step;
+    const GfLinear *linear = &step->linear;
     Source from = {made, pass, samples, n};
     long long left = (long long)(x * step->stride_x) + step->origin_x;
     long long top = (long long)(y * step->stride_y) + step->origin_y;
@@ -73,7 +74,7 @@ double exact_sample(const Case *made, size_t pass, const void *samples, size_t n
     if (step->kind == GF_STEP_POOL)
         v = largest(&from, o, left, top);
     else if (gf_step_is_layer(step))
-        v = respond(&from, o, 0, left, top);
+        v = respond(&from, o, o / (linear->filters / linear->groups) * linear->depth, left, top);
     else
         v = bank(&from, o, left, top);
     return step->posts > 0 ? fmax(v, 0.0) : v; /* the only function of a sample here is ReLU */

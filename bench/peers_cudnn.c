@@ -164,6 +164,7 @@ static GfStatus describe_convolution(Layer *layer, CudnnClass class)
     DNN(cudnnSetConvolution2dDescriptor, layer->convolution, (int)-step->origin_y,
         (int)-step->origin_x, (int)step->stride_y, (int)step->stride_x, 1, 1,
         CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
+    DNN(cudnnSetConvolutionGroupCount, layer->convolution, (int)linear->groups);
     DNN(cudnnSetConvolutionMathType, layer->convolution,
         class == CUDNN_IEEE ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH);
     if (step->posts == 0)

@@ -26,6 +26,7 @@ static const char *taps_name(Taps taps)
 static void layer_name(const Spec *spec, char *name, size_t size)
 {
     char batch[32] = "", stride[32] = "", then[64] = "";
+    const char *groups = spec->depthwise ? " depthwise" : "";
     const bool real = spec->in == GF_F32;
     if (spec->batch > 1)
         snprintf(batch, sizeof batch, "%zux", spec->batch);
@@ -35,9 +36,10 @@ static void layer_name(const Spec *spec, char *name, size_t size)
         snprintf(then, sizeof then, " relu pool F=%zu relu pool", spec->second);
     else if (spec->pooled)
         snprintf(then, sizeof then, " relu pool");
-    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu F=%zu%s%s", spec->label ? spec->label : "",
+    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu F=%zu%s%s%s", spec->label ? spec->label : "",
              spec->label ? " " : "", real ? "" : gf_sample_name(spec->in), real ? "" : " ", batch,
-             spec->channels, spec->height, spec->width, spec->kernel, spec->filters, stride, then);
+             spec->channels, spec->height, spec->width, spec->kernel, spec->filters, stride, groups,
+             then);
 }
 
 const char *spec_name(const Spec *spec, char *name, size_t size)

@@ -140,7 +140,9 @@ static GfStatus network_cases(Specs *specs)
 {
     static const struct {
         const char *label;
-        size_t channels, side, kernel, filters, stride;
+        size_t channels, side, kernel;
+        size_t filters; /* 0: a group a channel */
+        size_t stride;
     } layers[] = {{"AlexNet", 64, 27, 5, 192, 1},     {"AlexNet", 192, 13, 3, 384, 1},
                   {"AlexNet", 384, 13, 3, 256, 1},    {"AlexNet", 256, 13, 3, 256, 1},
                   {"VGG-16", 64, 224, 3, 64, 1},      {"VGG-16", 64, 112, 3, 128, 1},
@@ -155,21 +157,26 @@ static GfStatus network_cases(Specs *specs)
                   {"ResNet-50", 512, 28, 1, 256, 1},  {"ResNet-50", 256, 28, 3, 256, 2},
                   {"ResNet-50", 256, 14, 3, 256, 1},  {"ResNet-50", 256, 14, 1, 1024, 1},
                   {"ResNet-50", 1024, 14, 1, 256, 1}, {"ResNet-50", 512, 14, 3, 512, 2},
-                  {"ResNet-50", 512, 7, 3, 512, 1},   {"ResNet-50", 512, 7, 1, 2048, 1}};
+                  {"ResNet-50", 512, 7, 3, 512, 1},   {"ResNet-50", 512, 7, 1, 2048, 1},
+                  {"MobileNet", 32, 112, 3, 0, 1},    {"MobileNet", 64, 112, 3, 0, 2},
+                  {"MobileNet", 256, 28, 3, 0, 1},    {"MobileNet", 512, 14, 3, 0, 1},
+                  {"ConvNeXt", 96, 56, 7, 0, 1},      {"ConvNeXt", 384, 14, 7, 0, 1}};
     for (size_t i = 0; i < COUNT(layers); i++)
         for (size_t batch = 1; batch <= 32; batch *= 32)
-            GF_TRY(specs_add(specs, (Spec){.label = layers[i].label,
-                                           .in = GF_F32,
-                                           .out = GF_F32,
-                                           .layer = true,
-                                           .batch = batch,
-                                           .channels = layers[i].channels,
-                                           .width = layers[i].side,
-                                           .height = layers[i].side,
-                                           .kernel = layers[i].kernel,
-                                           .filters = layers[i].filters,
-                                           .padding = layers[i].kernel / 2,
-                                           .stride = layers[i].stride}));
+            GF_TRY(specs_add(
+                specs, (Spec){.label = layers[i].label,
+                              .in = GF_F32,
+                              .out = GF_F32,
+                              .layer = true,
+                              .batch = batch,
+                              .channels = layers[i].channels,
+                              .width = layers[i].side,
+                              .height = layers[i].side,
+                              .kernel = layers[i].kernel,
+                              .filters = layers[i].filters ? layers[i].filters : layers[i].channels,
+                              .padding = layers[i].kernel / 2,
+                              .stride = layers[i].stride,
+                              .depthwise = layers[i].filters == 0}));
     return GF_OK;
 }
 
@@ -259,8 +266,7 @@ const Suite suites[] = {
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
-    {"networks", "layers of AlexNet, VGG-16 and ResNet-50, batches of 1 and 32", network_cases,
-     true},
+    {"networks", "layers of known networks, batches of 1 and 32", network_cases, true},
     {"sources", "the experiments of the methods' sources", sources_cases, false},
     {"host", "the CPU backend, and whole processes", NULL, false},
     {0}};

@@ -392,6 +392,30 @@ static bool tensor_pays(const GfStep *step, bool wide)
            linear->filters / linear->groups >= 64 && work >= 1 << 26;
 }
 
+/* Is it a layer of one map, or few, of each channel? */
+static bool is_depthwise(const GfLinear *linear)
+{
+    return linear->groups > 1 && linear->depth == 1 && linear->filters / linear->groups < 4;
+}
+
+/* Squares of 3, 5 and 7 whose windows and taps are side by side: the other kernels of `general` know
+ * nothing when compiled. */
+static bool general_pays(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    const bool square = linear->width == linear->height &&
+                        (linear->width == 3 || linear->width == 5 || linear->width == 7);
+    (void)wide;
+    return square && gf_step_is_dense(step) && !is_depthwise(linear);
+}
+
+/* Rows of its product are a group's maps. */
+static bool implicit_pays(const GfStep *step, bool wide)
+{
+    (void)wide;
+    return !is_depthwise(&step->linear);
+}
+
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
      .summary = "rows roll through registers; kernels up to 7 x 7, on one channel 15 x 15",
@@ -449,12 +473,14 @@ const GfAlgorithm gf_algorithms[] = {
      .summary = "channels staged in shared memory, rows in registers; layers of many channels",
      .source = "Chen et al., DAC 2017, algorithm 2",
      .supports = general_supports,
+     .pays = general_pays,
      .launch = LAUNCHER(gf_launch_general),
      .tilings = general_tilings},
     {.name = "implicit",
      .summary = "the product of im2col, its matrix made in tiles on the chip",
      .source = "Hwu, Kirk, El Hajj, PMPP, 16.4",
      .supports = implicit_supports,
+     .pays = implicit_pays,
      .launch = LAUNCHER(gf_launch_implicit),
      .tilings = implicit_tilings},
     {.name = "im2col",

@@ -18,6 +18,7 @@ typedef struct Pair {
     size_t maps, side;
     GfPool pool;                 /* its size is 2 x 2 where there is none */
     bool bank;                   /* a filter on pictures, no layer */
+    bool depthwise;              /* a group a channel */
     GfPointwiseOp before, after; /* ABS: none */
 } Pair;
 
@@ -34,11 +35,13 @@ static GfFilter *make_filter(const Pair *pair)
     GfFilter *filter = calloc(1, sizeof *filter);
     assert_non_null(filter);
     size_t side = pair->side, channels = pair->format.channels;
+    size_t groups = pair->depthwise ? channels : 1;
     if (pair->bank)
         assert_int_equal(gf_filter_add_kernel(filter, 1, side, side, &linear), GF_OK);
     else
-        assert_int_equal(gf_filter_add_layer(filter, pair->maps, channels, 1, side, side, &linear),
-                         GF_OK);
+        assert_int_equal(
+            gf_filter_add_layer(filter, pair->maps, channels / groups, groups, side, side, &linear),
+            GF_OK);
     for (size_t i = 0; i < linear->filters * gf_linear_taps(linear); i++)
         linear->weights[i] = 1.0 / (double)(side * side);
     if (pair->before)
@@ -120,7 +123,7 @@ static void test_layers_on_tensor_cores(void **unused)
     for (pair.side = 1; pair.side <= 8; pair.side++)
         assert_string_equal(chosen(&pair, 90), pair.side == 3 || pair.side == 5 || pair.side == 7
                                                    ? "tensor"
-                                                   : "general");
+                                                   : "implicit");
     pair = large;
     pair.maps = 63;
     assert_string_equal(chosen(&pair, 90), "general");
@@ -130,6 +133,22 @@ static void test_layers_on_tensor_cores(void **unused)
     pair = large;
     pair.format.width = pair.format.height = 32;
     assert_string_equal(chosen(&pair, 90), "general");
+}
+
+/* A map a channel is nothing for a product of matrices. */
+static void test_depthwise_layers(void **unused)
+{
+    Pair pair = {.format = {.width = 56, .height = 56, .channels = 64, .sample = GF_F32},
+                 .out = GF_F32,
+                 .maps = 64,
+                 .side = 3,
+                 .depthwise = true};
+    (void)unused;
+    assert_string_equal(chosen(&pair, 90), "shared");
+    pair.maps = 256;
+    assert_string_equal(chosen(&pair, 90), "general");
+    pair.side = 4;
+    assert_string_equal(chosen(&pair, 90), "implicit");
 }
 
 /* Layers on pictures: there kernels of all odd heights up to 11 are, but of one channel only those of more
@@ -144,7 +163,7 @@ static void test_layers_on_pictures(void **unused)
     (void)unused;
     for (pair.side = 2; pair.side <= 13; pair.side++)
         assert_string_equal(chosen(&pair, 80),
-                            pair.side % 2 == 1 && pair.side < 13 ? "tensor" : "general");
+                            pair.side % 2 == 1 && pair.side < 13 ? "tensor" : "implicit");
     pair = colour;
     assert_string_equal(chosen(&pair, 75), "general");
     pair.maps = 7;
@@ -252,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_on_tensor_cores),
         cmocka_unit_test(test_layers_on_pictures),
+        cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_not_pooled),
     };
