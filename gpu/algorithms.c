@@ -191,7 +191,10 @@ static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
     if (!gf_tensor_is_first(step) && step->out != GF_F32)
-        return gf_fail(GF_EUNSUPPORTED, "tensor: layers of so many channels with maps of f32 only");
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: maps of f32; others of layers on up to %d channels, "
+                       "with kernels of 3 to %d rows",
+                       GF_FIRST_CHANNELS, GF_FIRST_MOST_SIDE);
     if (!gf_tensor_is_first(step) && bytes > GF_SHARED_BYTES)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: %d bytes of shared memory for the windows of a tile, these "
