@@ -148,12 +148,12 @@ static Block strange_picture(const GfFormat *format)
     return block;
 }
 
-/* A layer, its pool (row is NULL), or both, in so many launches. */
+/* A layer, its pool (row is NULL), or both, in so many launches by a tiling. */
 static Block launch_alone(const GfAlgorithm *row, const GfStep *step, const GfStep *pool,
                           const GfFormat *in, const Block *picture, const GfFormat *out,
-                          size_t cuts)
+                          size_t cuts, size_t tiling)
 {
-    const Way way = {.lay_in = LAY_INTERLEAVED, .cuts = cuts};
+    const Way way = {.lay_in = LAY_INTERLEAVED, .cuts = cuts, .tiling = tiling};
     const Inputs inputs = {*in, 1, picture};
     Array array = make_array(out, 1, LAY_INTERLEAVED, 0, 0, POISON);
     Stand *stand = make_stand(row, step, pool, false);
@@ -198,9 +198,9 @@ static void pooled_apart(size_t turn)
     const GfFormat map = {step->out_width, step->out_height, step->out_channels, false, GF_F32};
     const GfFormat *out = &plan->pipelines[0].out;
     Block picture = strange_picture(&format);
-    Block maps = launch_alone(row, step, NULL, &format, &picture, &map, 1);
-    Block apart = launch_alone(NULL, pool, NULL, &map, &maps, out, 1);
-    Block together = launch_alone(row, step, pool, &format, &picture, out, 1);
+    Block maps = launch_alone(row, step, NULL, &format, &picture, &map, 1, 0);
+    Block apart = launch_alone(NULL, pool, NULL, &map, &maps, out, 1, 0);
+    Block together = launch_alone(row, step, pool, &format, &picture, out, 1, 0);
     report(row->pools(step, pool), "pooled apart", "not pooled");
     report(same_numbers(out, &apart, &together), "pooled apart", "one launch differs from two");
     free_blocks(&picture, 1);
@@ -211,7 +211,7 @@ static void pooled_apart(size_t turn)
     gf_filter_free(filter);
 }
 
-/* A picture of noise over many orders of magnitude, which change from column to column and row to row. */
+/* A picture of noise over many orders of magnitude, from row to row, and with some samples far above. */
 static Block steep_picture(const GfFormat *format)
 {
     Block block = random_picture(format);
@@ -219,9 +219,18 @@ static Block steep_picture(const GfFormat *format)
         float *row = (float *)(void *)(block.rows + y * block.stride);
         const int magnitude = (int)below(60) - 30;
         for (size_t i = 0; i < format->width * format->channels; i++)
-            row[i] = ldexpf(row[i], magnitude + (int)below(9) * (below(40) == 0));
+            row[i] = ldexpf(row[i], magnitude + (below(40) ? 0 : 10 + (int)below(20)));
     }
     return block;
+}
+
+/* The last tiling of the method on a picture, the tallest of `tensor`; 0, its choice, on other layers. */
+static size_t tallest(const GfAlgorithm *row, const GfStep *step)
+{
+    size_t last = 0;
+    while (row->tilings && row->tilings[last])
+        last++;
+    return strcmp(row->name, "tensor") == 0 && gf_tensor_is_first(step) ? last : 0;
 }
 
 /* Layers' bits are the same where a picture is cut into bands, whatever the samples. */
@@ -237,14 +246,15 @@ static void cut_apart(size_t turn)
     GfPlanOptions options = options_of(GF_F32, (GfBorder)below(GF_BORDER_VALID));
     GfPlan *plan;
     format.has_alpha = false;
-    add_layer(filter, 1 + below(9), channels, 1, side, side);
+    add_layer(filter, 1 + below(9), channels, 1, side, side)->sampling.fit = GF_FIT_SAME_LOWER;
     must(gf_plan_create(filters, 1, &format, &options, &plan), "cut apart");
     const GfStep *step = plan->pipelines[0].steps;
     const GfFormat out = {step->out_width, step->out_height, step->out_channels, false, GF_F32};
     if (row->supports(step, false) == GF_OK && plan->pipelines[0].count == 1) {
         Block picture = steep_picture(&format);
-        Block whole = launch_alone(row, step, NULL, &format, &picture, &out, 1);
-        Block apart = launch_alone(row, step, NULL, &format, &picture, &out, 2 + below(4));
+        const size_t tiling = tallest(row, step), cuts = 2 + below(4);
+        Block whole = launch_alone(row, step, NULL, &format, &picture, &out, 1, tiling);
+        Block apart = launch_alone(row, step, NULL, &format, &picture, &out, cuts, tiling);
         report(same_numbers(&out, &whole, &apart), "cut apart", "bands differ from the whole");
         free_blocks(&picture, 1);
         free_blocks(&whole, 1);
