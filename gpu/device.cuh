@@ -665,18 +665,6 @@ __device__ inline void gf_split(float a, float b, __half2 *upper, __half2 *lower
     *lower = __floats2half2_rn(a - back.x, b - back.y);
 }
 
-/* The largest number of a warp; none is negative. */
-__device__ inline float gf_warp_most(float most)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    return __uint_as_float(__reduce_max_sync(~0U, __float_as_uint(most)));
-#else
-    for (int apart = 16; apart > 0; apart /= 2)
-        most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
-    return most;
-#endif
-}
-
 /* Powers of two, one of every APART: `up` takes numbers of which `most` is the largest to below 2^15, that
  * one to 2^(15 - APART) at least, where f16 has its bits; `down` takes them back. */
 struct GfScale {

@@ -19,7 +19,6 @@
  *
  * Costs for 8 maps at 16 pixels, or 16 maps at 8, and a row of a kernel: a product and a half, of 16 numbers
  * (bytes: one; kernels of more than 7 rows: three and two). */
-#include <float.h>
 #include <limits.h>
 
 #include "gpu/device.cuh"
