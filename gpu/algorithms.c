@@ -374,6 +374,13 @@ static bool special_pays(const GfStep *step, bool wide)
            (side == GF_SPECIAL_SIDE && !gf_sample_is_float(step->in));
 }
 
+/* The squares that methods for layers know when compiled. */
+static bool is_usual_square(const GfLinear *linear)
+{
+    return linear->width == linear->height &&
+           (linear->width == 3 || linear->width == 5 || linear->width == 7);
+}
+
 /* Of layers, squares as networks have them, where a card has work for a while. On one channel, windows side
  * by side, small kernels are faster by multiply-adds, and more exact. */
 static bool tensor_pays(const GfStep *step, bool wide)
@@ -389,10 +396,8 @@ static bool tensor_pays(const GfStep *step, bool wide)
         const bool gray = linear->depth == 1 && step->stride_x == 1;
         return (!gray || taps >= 25) && linear->filters >= (gray ? few : 8) && work >= 1 << 22;
     }
-    const bool square = linear->width == linear->height && step->stride_x == 1 &&
-                        (linear->width == 3 || linear->width == 5 || linear->width == 7);
-    return square && linear->depth > GF_FIRST_CHANNELS && taps >= 150 &&
-           linear->filters / linear->groups >= 64 && work >= 1 << 26;
+    return is_usual_square(linear) && step->stride_x == 1 && linear->depth > GF_FIRST_CHANNELS &&
+           taps >= 150 && linear->filters / linear->groups >= 64 && work >= 1 << 26;
 }
 
 /* Is it a layer of one map, or few, of each channel? */
@@ -401,15 +406,12 @@ static bool is_depthwise(const GfLinear *linear)
     return linear->groups > 1 && linear->depth == 1 && linear->filters / linear->groups < 4;
 }
 
-/* Squares of 3, 5 and 7 whose windows and taps are side by side: the other kernels of `general` know
+/* Those whose windows and taps are side by side: the other kernels of `general` know
  * nothing when compiled. */
 static bool general_pays(const GfStep *step, bool wide)
 {
-    const GfLinear *linear = &step->linear;
-    const bool square = linear->width == linear->height &&
-                        (linear->width == 3 || linear->width == 5 || linear->width == 7);
     (void)wide;
-    return square && gf_step_is_dense(step) && !is_depthwise(linear);
+    return is_usual_square(&step->linear) && gf_step_is_dense(step) && !is_depthwise(&step->linear);
 }
 
 /* Rows of its product are a group's maps. */
