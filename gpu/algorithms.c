@@ -236,8 +236,9 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
 static const char *const tensor_tilings[] = {
 #define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
 #define GROUP_NAME(groups, rows, blocks) "g" #groups "r" #rows,
+#define FLAT_NAME(runs, positions)       "f" #runs "x" #positions,
 #define FIRST_NAME(units)                "x" #units,
-    GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) GF_FIRST_TILES(FIRST_NAME) NULL
+    GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) GF_FLAT_TILES(FLAT_NAME) GF_FIRST_TILES(FIRST_NAME) NULL
 #undef NAME
 #undef GROUP_NAME
 #undef FIRST_NAME

@@ -297,7 +297,8 @@ static inline GfTensorShape gf_tensor_shape(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     const bool small = gf_tensor_tiles(step) < GF_TENSOR_ENOUGH;
-    const size_t most = linear->width == 1 || (linear->width == 3 && !small) ? 2 : 1;
+    const bool wide = linear->width == 1 || (linear->width == 3 && !small);
+    const size_t most = wide && step->stride_x == 1 && step->stride_y == 1 ? 2 : 1;
     const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
     const size_t tile = maps <= 32 ? 32 : maps <= 64 ? 64 : 128;
     GfTensorShape shape;
@@ -404,6 +405,147 @@ static inline bool gf_tensor_is_first(const GfStep *step)
            linear->width + (first.shifts - 1) * stride <= 8 * first.octets;
 }
 
+/* ---- how `tensor` computes layers where the product reads both matrices from shared memory ---- */
+
+enum {
+    GF_FLAT_SIDE = 16,          /* of a kernel, the most */
+    GF_FLAT_STRIDE = 4,
+    GF_FLAT_SPARE = 272,        /* positions behind a line: those of the largest tile */
+    GF_FLAT_BYTES = 64 << 20,   /* of the lines, where a row of a picture is not more */
+    GF_FLAT_PARTS = 8,
+    GF_FLAT_CARD = 132          /* multiprocessors of the card that costs were measured on */
+};
+
+/* The line of gpu/tensor_flat.cu. */
+typedef struct GfTensorFlat {
+    size_t octets, stages;             /* of a stage, of a group */
+    size_t phases_x, phases_y;         /* lines for each octet: one for each sample of a stride */
+    size_t right, below;               /* columns and rows of the line that a window reaches over */
+    size_t overlap_x, overlap_y;       /* columns, rows of zeros that neighbours share */
+    size_t columns;                    /* positions of a row */
+    size_t map_runs;                   /* of 64 maps, of a group */
+} GfTensorFlat;
+
+/* Zeros before and behind the samples that windows meet, of which a row or picture needs only one. */
+static inline size_t gf_flat_overlap(const GfStep *step, ptrdiff_t origin, size_t in, size_t out,
+                                     size_t reach, size_t stride)
+{
+    const ptrdiff_t after = (ptrdiff_t)(out - 1 + reach) + origin - (ptrdiff_t)(in - 1);
+    if (step->border != GF_BORDER_CONSTANT || step->border_value != 0.0 || stride > 1 ||
+        origin > 0 || after < 0)
+        return 0;
+    return (size_t)(-origin < after ? -origin : after);
+}
+
+static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
+    const size_t most = linear->width == 1 ? 4 : linear->width <= 3 ? 2 : 1;
+    const size_t reach_x = (linear->width - 1) * step->dilation_x;
+    const size_t reach_y = (linear->height - 1) * step->dilation_y;
+    GfTensorFlat shape;
+    size_t run = most;
+    while (pairs % run != 0)
+        run /= 2;
+    shape.octets = 2 * run;
+    shape.stages = pairs / run;
+    shape.phases_x = reach_x > 0 ? step->stride_x : 1;
+    shape.phases_y = reach_y > 0 ? step->stride_y : 1;
+    shape.right = reach_x / step->stride_x;
+    shape.below = reach_y / step->stride_y;
+    shape.overlap_x = gf_flat_overlap(step, step->origin_x, step->in_width, step->out_width, reach_x,
+                                      step->stride_x);
+    shape.overlap_y = gf_flat_overlap(step, step->origin_y, step->in_height, step->out_height, reach_y,
+                                      step->stride_y);
+    shape.columns = step->out_width + shape.right - shape.overlap_x;
+    shape.map_runs = (maps + 63) / 64;
+    return shape;
+}
+
+/* Rows from picture to picture of which so many output rows are wanted, of all of it or not. */
+static inline size_t gf_flat_rows(const GfTensorFlat *shape, size_t rows, bool whole)
+{
+    return rows + shape->below - (whole ? shape->overlap_y : 0);
+}
+
+/* Rows of the line of so many pictures; the last is the zeros behind the one before it. */
+static inline size_t gf_flat_line_rows(const GfTensorFlat *shape, size_t count, size_t rows,
+                                       size_t apart)
+{
+    return (count - 1) * apart + rows + shape->below + 1;
+}
+
+/* Octets of such a line. */
+static inline size_t gf_flat_line(const GfTensorFlat *shape, size_t line_rows)
+{
+    return (line_rows * shape->columns + shape->right + GF_FLAT_SPARE + 16) / 8 * 8;
+}
+
+/* Lines of a step. */
+static inline size_t gf_flat_lines(const GfStep *step)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    return step->linear.groups * shape.stages * shape.octets * shape.phases_y * shape.phases_x * 2;
+}
+
+/* Vectors of 16 bytes of a step's taps of 64 maps, of both halves. */
+static inline size_t gf_flat_step_vectors(const GfStep *step)
+{
+    return step->linear.width * gf_tensor_flat(step).octets * 64 * 2;
+}
+
+/* Blocks that a card of 132 multiprocessors runs at once, one on each, in clusters of so many. */
+static inline size_t gf_flat_room(size_t cluster)
+{
+    static const size_t room[GF_FLAT_PARTS] = {132, 132, 117, 120, 110, 102, 105, 120};
+    return room[cluster - 1];
+}
+
+/* What one of so many blocks that share a tile takes, in cycles: each of its steps, and the rest. */
+static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t shares)
+{
+    return (steps + shares - 1) / shares * step_cycles + (shares > 1 ? 6000 + 300 * shares : 5000);
+}
+
+/* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a large
+ * card busy. It decides bits, so that it depends on nothing else. */
+static inline size_t gf_flat_parts(const GfStep *step)
+{
+    enum { TILE = 128, PRODUCT = 64 }; /* positions of 128 maps; cycles of 64 maps */
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t steps = shape.stages * step->linear.height;
+    const size_t positions = (step->out_height * shape.columns + TILE - 1) / TILE;
+    const size_t tiles = (positions * shape.map_runs + 1) / 2 * step->linear.groups;
+    const size_t cycles = step->linear.width * shape.octets / 2 * 3 * 2 * PRODUCT;
+    size_t best = 1, least = (size_t)-1;
+    for (size_t parts = 1; parts <= GF_FLAT_PARTS && parts <= steps; parts++) {
+        const size_t part = (steps + parts - 1) / parts, room = gf_flat_room(parts);
+        const size_t cost =
+            (tiles * parts + room - 1) / room * gf_flat_cycles(steps, cycles, parts);
+        if (tiles <= 8 * GF_FLAT_CARD && cost < least && (steps + part - 1) / part == parts) {
+            least = cost;
+            best = parts;
+        }
+    }
+    return best;
+}
+
+/* Is a layer computed that way, on cards that can? */
+static inline bool gf_tensor_is_flat(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    return !gf_tensor_is_first(step) && step->out == GF_F32 && linear->width <= GF_FLAT_SIDE &&
+           linear->height <= GF_FLAT_SIDE && step->stride_x <= GF_FLAT_STRIDE &&
+           step->stride_y <= GF_FLAT_STRIDE && step->dilation_x <= GF_FLAT_SIDE &&
+           step->dilation_y <= GF_FLAT_SIDE && linear->depth >= 8 &&
+           linear->filters / linear->groups > 32 && step->out_width < 1 << 24 &&
+           linear->groups * linear->depth < 1 << 19;
+}
+
+/* Tiles: runs of 64 maps, runs of 8 positions of a group of warps. */
+#define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
+
 /* Vectors of 16 bytes that a layer's taps become. */
 static inline size_t gf_tensor_vectors(const GfStep *step)
 {
@@ -425,6 +567,9 @@ typedef struct GfTensorLayer {
     float *lifts; /* of all channels, and 1 behind them for a stage */
     float *units; /* of all maps */
     bool lifted;  /* is a lift not 1? */
+    void *flat_weights, *lines; /* of a layer that is flat, else NULL */
+    float *scales;
+    size_t line; /* octets there is room for */
 } GfTensorLayer;
 
 /* What is kept from launch to launch: of a bank the plan, and its words in device memory. */
@@ -486,6 +631,8 @@ cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
  * the taps, which are f32 in device memory, on the current device's default stream. */
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, size_t tiling, cudaStream_t stream);
+cudaError_t gf_split_flat_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 
 /* cudaSuccess when this program has code for the current device. */

@@ -63,6 +63,27 @@ static GfStatus upload(const float *numbers, size_t count, float **device)
     return GF_OK;
 }
 
+/* Taps of a flat layer, and its lines: of 64 pictures, or as many rows as there is room for. */
+static GfStatus make_flat(const GfStep *step, const float *taps_there, GfTensorLayer *layer)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t lines = gf_flat_lines(step);
+    const size_t least = gf_flat_line(&shape, gf_flat_line_rows(&shape, 1, 1, 0));
+    const size_t apart = gf_flat_rows(&shape, step->out_height, true);
+    const size_t most =
+        gf_flat_line(&shape, gf_flat_line_rows(&shape, 64, step->out_height, apart));
+    const size_t taps = step->linear.groups * shape.map_runs * shape.stages * step->linear.height *
+                        gf_flat_step_vectors(step);
+    layer->line = gf_max(least, gf_min(most, GF_FLAT_BYTES / (lines * 16)));
+    GF_CUDA(cudaMalloc, &layer->flat_weights, taps * 16);
+    GF_CUDA(cudaMalloc, &layer->lines, lines * layer->line * 16);
+    GF_CUDA(cudaMalloc, (void **)&layer->scales,
+            step->linear.groups * shape.stages * shape.phases_y *
+                (layer->line / shape.columns + 1) * sizeof(float));
+    GF_TRY(gf_cuda_check(gf_split_flat_taps(step, taps_there, layer), "tensor: taps"));
+    return GF_OK;
+}
+
 /* `taps`, lifts and units are the host's; the first is what the weights are made of. */
 static GfStatus make(const GfStep *step, const float *taps, const float *lifts, const float *units,
                      float **taps_there, GfTensorLayer *layer)
@@ -79,6 +100,8 @@ static GfStatus make(const GfStep *step, const float *taps, const float *lifts, 
     GF_CUDA(cudaMalloc, &layer->weights, bytes + spare);
     GF_CUDA(cudaMemset, (char *)layer->weights + bytes, 0, spare);
     GF_TRY(gf_cuda_check(gf_split_taps(step, *taps_there, layer), "tensor: taps"));
+    if (gf_tensor_is_flat(step))
+        GF_TRY(make_flat(step, *taps_there, layer));
     GF_CUDA(cudaStreamSynchronize, NULL);
     return GF_OK;
 }
@@ -86,6 +109,9 @@ static GfStatus make(const GfStep *step, const float *taps, const float *lifts, 
 void gf_tensor_layer_close(const GfTensorLayer *layer)
 {
     (void)cudaFree(layer->weights);
+    (void)cudaFree(layer->flat_weights);
+    (void)cudaFree(layer->lines);
+    (void)cudaFree(layer->scales);
     (void)cudaFree(layer->lifts);
     (void)cudaFree(layer->units);
 }

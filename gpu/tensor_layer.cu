@@ -905,6 +905,8 @@ extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream
     double lowest = INFINITY;
     if (!launch->state)
         return cudaErrorInvalidValue;
+    if (launch->tiling > count || (launch->tiling == 0 && gf_tensor_is_flat(launch->step) && gf_has_groups()))
+        return gf_tensor_is_flat(launch->step) && gf_has_groups() ? gf_launch_tensor_flat(launch, launch->tiling > count ? launch->tiling - count : 0, stream) : cudaErrorNotSupported;
     /* From the last, groups of warps, on; warps by themselves only where groups cannot. */
     for (size_t i = count; i-- > 0 && (launch->tiling > 0 || best == count || !rows[i].single);) {
         const bool asked = launch->tiling == 0 || launch->tiling == i + 1;

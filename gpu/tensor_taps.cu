@@ -11,6 +11,7 @@ struct Taps {
     const float *taps, *lifts, *units;
     GfTensorShape shape;
     GfTensorFirst first;
+    GfTensorFlat flat;
     int depth, width, height, maps, stride;
     size_t steps;   /* of a group */
     size_t vectors; /* that threads make: of both halves, or of one */
@@ -59,6 +60,38 @@ __global__ void split_taps(const __grid_constant__ Taps q)
     to[WARP] = *reinterpret_cast<const uint4 *>(lower);
 }
 
+/* Of flat layers: of each run of 64 maps, step, column of the kernel and pair of octets the upper and the lower
+ * halves of the first octet of all maps, then of the second. A thread makes both halves of an octet. */
+__global__ void split_flat_taps(const __grid_constant__ Taps q)
+{
+    constexpr int MAPS = 64, OCTET = 8;
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int octets = static_cast<int>(q.flat.octets), stages = static_cast<int>(q.flat.stages);
+    const int map = static_cast<int>(i % MAPS), k = static_cast<int>(i / MAPS % 2);
+    size_t rest = i / MAPS / 2;
+    const int pair = static_cast<int>(rest % (octets / 2));
+    rest /= octets / 2;
+    const int kx = static_cast<int>(rest % q.width);
+    rest /= q.width;
+    const int ky = static_cast<int>(rest % q.height);
+    rest /= q.height;
+    const int stage = static_cast<int>(rest % stages);
+    rest /= stages;
+    const int run = static_cast<int>(rest % q.flat.map_runs);
+    const size_t group = rest / q.flat.map_runs;
+    const int c = (stage * octets + pair * 2 + k) * OCTET;
+    __half2 upper[OCTET / 2], lower[OCTET / 2];
+    if (i >= q.vectors)
+        return;
+    for (int j = 0; j < OCTET; j += 2)
+        gf_split(tap_at(q, group, run * MAPS + map, c + j, ky, kx),
+                 tap_at(q, group, run * MAPS + map, c + j + 1, ky, kx), &upper[j / 2],
+                 &lower[j / 2]);
+    uint4 *to = q.weights + i / (2 * MAPS) * 4 * MAPS + i % (2 * MAPS);
+    to[0] = *reinterpret_cast<const uint4 *>(upper);
+    to[2 * MAPS] = *reinterpret_cast<const uint4 *>(lower);
+}
+
 /* Of layers of few channels: for each run of maps, channel and row one vector a lane, of the upper words of
  * an octet and its lower ones; or two, of the upper words of two octets, and of their lower ones. */
 __global__ void split_first_taps(const __grid_constant__ Taps q)
@@ -85,26 +118,33 @@ __global__ void split_first_taps(const __grid_constant__ Taps q)
     q.weights[i] = *reinterpret_cast<const uint4 *>(words);
 }
 
-} // namespace
-
-extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
-                                     const GfTensorLayer *layer)
+Taps taps_of(const GfStep *step, const float *taps, const GfTensorLayer *layer)
 {
-    constexpr unsigned threads = 256;
     const GfLinear *linear = &step->linear;
-    const bool first = gf_tensor_is_first(step);
     Taps q = {};
     q.taps = taps;
     q.lifts = layer->lifts;
     q.units = layer->units;
     q.shape = gf_tensor_shape(step);
     q.first = gf_tensor_first(step);
+    q.flat = gf_tensor_flat(step);
     q.depth = static_cast<int>(linear->depth);
     q.width = static_cast<int>(linear->width);
     q.height = static_cast<int>(linear->height);
     q.maps = static_cast<int>(linear->filters / linear->groups);
     q.stride = static_cast<int>(step->stride_x);
     q.steps = gf_tensor_steps(step);
+    return q;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
+                                     const GfTensorLayer *layer)
+{
+    constexpr unsigned threads = 256;
+    const bool first = gf_tensor_is_first(step);
+    Taps q = taps_of(step, taps, layer);
     q.vectors = gf_tensor_vectors(step) / (first ? 1 : 2);
     q.weights = static_cast<uint4 *>(layer->weights);
     const unsigned blocks =
@@ -113,5 +153,18 @@ extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
         split_first_taps<<<blocks, threads>>>(q);
     else
         split_taps<<<blocks, threads>>>(q);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t gf_split_flat_taps(const GfStep *step, const float *taps,
+                                          const GfTensorLayer *layer)
+{
+    constexpr unsigned threads = 256;
+    Taps q = taps_of(step, taps, layer);
+    q.vectors = step->linear.groups * q.flat.map_runs * q.flat.stages * step->linear.height *
+                gf_flat_step_vectors(step) / 2;
+    q.weights = static_cast<uint4 *>(layer->flat_weights);
+    split_flat_taps<<<static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads))),
+                      threads>>>(q);
     return cudaGetLastError();
 }

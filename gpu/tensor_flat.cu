@@ -1,0 +1,909 @@
+/* Method `tensor`, layers, on cards whose tensor cores read both matrices from shared memory (sm_90): as
+ * gpu/tensor_layer.cu has it, in two launches.
+ *
+ * The first lays the samples out as the product wants them. All rows of all pictures of a minibatch become
+ * one line of positions, each an octet of channels, 16 bytes of f16; there is a line of upper halves and
+ * one of lower halves for each octet of channels. Beside a row stands what the border makes of its windows
+ * left and right of the picture, so that a window's sample is always the same number of positions further
+ * on: a tap is nothing but a shift of the line. Where the stride is s, positions are those of every s-th
+ * sample, and there are s times s lines.
+ *
+ * The second multiplies. Of the first matrix a step has the taps of one row of the kernel for 64 maps, of
+ * the second one stretch of the line for each octet. One warp brings these to shared memory, some steps
+ * ahead, by copies that the card makes by itself; groups of four warps multiply. Sums of a step, in which
+ * small products come first, are added by f32's rules, multiplied by what the samples' row was divided by. */
+#include <cooperative_groups.h>
+#include <limits.h>
+
+#include "gpu/device.cuh"
+
+namespace
+{
+
+constexpr int OCTET = 8; /* numbers side by side: 16 bytes of f16 */
+constexpr int WARP = 32, GROUP = 4, GROUP_MAPS = 64;
+constexpr int GROUPS = 2, MULTIPLIERS = GROUPS * GROUP; /* warps */
+constexpr int THREADS = (GROUPS + 1) * GROUP * WARP; /* one warp of the last group brings, others idle */
+constexpr int MANY_REGISTERS = 216, FEW_REGISTERS = 72;
+constexpr int MOST_SLOTS = 8;
+constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
+
+/* Halves of 8 numbers. */
+struct alignas(16) Octet {
+    __half2 pair[OCTET / 2];
+};
+
+/* A layer as its kernels see it. */
+struct Flat {
+    GfProblem<float> p;
+    GfSample sample;
+    size_t size; /* bytes of a sample */
+    int maps, groups, depth;
+    int octets, stages, phases_x, phases_y, right, below, map_runs;
+    int columns, rows;       /* of the line: of a row, of a picture */
+    int live_rows;           /* of a picture, that outputs have */
+    long long line;          /* octets from line to line */
+    int line_rows;           /* of all pictures */
+    Octet *lines;
+    float *scales;           /* of each group, stage, phase and row: what sums are multiplied by */
+    const Octet *weights;
+    const float *lifts, *units;
+    bool lifted;
+    int tiles, map_tiles, parts, shares;
+    unsigned offsets[GF_FLAT_SIDE]; /* of taps of a row: octets of the stretch */
+    struct {
+        int phase, row, shift; /* rows further on; octets beyond a multiple of LINE */
+        long long octets;      /* up to that multiple */
+    } downs[GF_FLAT_SIDE];     /* of rows of taps */
+    int slots, slot, weight_bytes, stretch; /* bytes of a slot and of its taps of 64 maps; octets */
+};
+
+/* ---- the line ---- */
+
+/* Numbers of an octet. */
+struct Numbers {
+    float of[OCTET];
+};
+
+template <typename In>
+__device__ Numbers read_numbers(const Flat &q, const char *row, long long x, int channel, int count)
+{
+    Numbers numbers = {};
+    const float outside = q.p.border_value;
+    const size_t plane = q.p.in.plane * q.size;
+    x = row ? gf_border_index(x, q.p.in_width, q.p.border) : -1;
+    const char *from = x < 0 ? nullptr : row + x * q.p.in.pixel * q.size + channel * plane;
+#pragma unroll
+    for (int j = 0; j < OCTET; j++)
+        if (j < count)
+            numbers.of[j] = from ? gf_number_at<float, In>(from + j * plane, q.sample) : outside;
+    if (q.lifted)
+#pragma unroll
+        for (int j = 0; j < OCTET; j++)
+            if (j < count)
+                numbers.of[j] *= q.lifts[channel + j];
+    return numbers;
+}
+
+/* The largest magnitude that is finite. */
+__device__ float largest_of(const Numbers &numbers, float most)
+{
+#pragma unroll
+    for (int j = 0; j < OCTET; j++) {
+        const float v = fabsf(numbers.of[j]);
+        most = fmaxf(most, v < INFINITY ? v : 0.0F);
+    }
+    return most;
+}
+
+__device__ void write_octet(const Flat &q, const Numbers &numbers, float scale, Octet *to)
+{
+    Octet upper, lower;
+#pragma unroll
+    for (int j = 0; j < OCTET; j += 2)
+        gf_split(numbers.of[j] * scale, numbers.of[j + 1] * scale, &upper.pair[j / 2],
+                 &lower.pair[j / 2]);
+    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(&upper);
+    *reinterpret_cast<uint4 *>(to + q.line) = *reinterpret_cast<const uint4 *>(&lower);
+}
+
+/* The largest of a block's. */
+__device__ float block_largest(float most)
+{
+    __shared__ float largest[WARP];
+    const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+    const int warps = static_cast<int>(blockDim.x * blockDim.y) / WARP;
+    for (int apart = WARP / 2; apart > 0; apart /= 2)
+        most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
+    if (thread % WARP == 0)
+        largest[thread / WARP] = most;
+    __syncthreads();
+    for (int i = 0; i < warps; i++)
+        most = fmaxf(most, largest[i]);
+    return most;
+}
+
+constexpr int OWN = 2; /* samples that a thread keeps; where there are more it reads them again */
+
+/* The launch after this one may begin, up to where it waits for this one. */
+__device__ void launch_next()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* A block: one row of the line, of all octets of a stage. */
+template <typename In>
+__global__ void __launch_bounds__(512, 2) lay_out(const __grid_constant__ Flat q)
+{
+    const int row = static_cast<int>(blockIdx.x), stage = static_cast<int>(blockIdx.y) % q.stages;
+    const int group = static_cast<int>(blockIdx.y) / q.stages, phase_y = static_cast<int>(blockIdx.z);
+    const int n = row / q.rows, octet = static_cast<int>(threadIdx.y);
+    const int first = (stage * q.octets + octet) * OCTET, channel = group * q.depth + first;
+    const int count = static_cast<size_t>(n) < q.p.count ? q.depth - first : 0;
+    const long long x = q.p.origin_x;
+    const long long y = (static_cast<long long>(q.p.y0) + row % q.rows) * q.p.stride_y + phase_y +
+                        q.p.origin_y;
+    const char *from = count > 0 ? gf_input_row<char>(q.p, n, y) : nullptr;
+    Octet *to = q.lines +
+                ((static_cast<long long>(blockIdx.y) * q.octets + octet) * q.phases_y + phase_y) *
+                    q.phases_x * 2 * q.line +
+                static_cast<long long>(row) * q.columns;
+    const int samples = q.columns * q.phases_x, threads = static_cast<int>(blockDim.x);
+    const auto read = [&](int i) {
+        const long long at = q.phases_x == 1 ? i * q.p.stride_x : i;
+        return read_numbers<In>(q, from, x + at, channel, count);
+    };
+    const auto write = [&](int i, const Numbers &numbers, float scale) {
+        write_octet(q, numbers, scale, to + i % q.phases_x * 2 * q.line + i / q.phases_x);
+    };
+    launch_next();
+    const int begin = static_cast<int>(threadIdx.x);
+    Numbers mine[OWN] = {};
+    float most = 0.0F;
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        if (begin + k * threads < samples)
+            mine[k] = read(begin + k * threads);
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        most = largest_of(mine[k], most);
+    for (int i = begin + OWN * threads; i < samples; i += threads)
+        most = largest_of(read(i), most);
+    const GfScale scale = gf_scale<1>(block_largest(most));
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        q.scales[(static_cast<long long>(blockIdx.y) * q.phases_y + phase_y) * q.line_rows + row] =
+            scale.down;
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        if (begin + k * threads < samples)
+            write(begin + k * threads, mine[k], scale.up);
+    for (int i = begin + OWN * threads; i < samples; i += threads)
+        write(i, read(i), scale.up);
+}
+
+/* ---- what only sm_90 has ---- */
+
+__device__ unsigned shared_address(const void *at)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/* A barrier in shared memory: its phase ends when so many arrived and so many bytes were copied as it
+ * expects. Phases are told apart by their parity. */
+__device__ void barrier_init(uint64_t *barrier, unsigned count)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
+                 : "memory");
+#endif
+}
+
+__device__ void barrier_expect(uint64_t *barrier, unsigned bytes)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
+                     shared_address(barrier)),
+                 "r"(bytes)
+                 : "memory");
+#endif
+}
+
+__device__ void barrier_arrive(uint64_t *barrier)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+#endif
+}
+
+__device__ void barrier_wait(uint64_t *barrier, unsigned parity)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("{\n.reg .pred p;\nWAIT:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra WAIT;\n}" ::"r"(
+                     shared_address(barrier)),
+                 "r"(parity)
+                 : "memory");
+#endif
+}
+
+/* Barriers that were made are seen by copies, too. */
+__device__ void barriers_made()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* Begins a copy from global to shared memory, of a multiple of 16 bytes, that a barrier waits for. */
+__device__ void copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+                 "[%3];" ::"r"(shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+#endif
+}
+
+/* Until the launch before this one has written what it writes. */
+__device__ void wait_for_launch()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* A group's threads have more or fewer registers from here on. */
+template <int MORE> __device__ void have_registers()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    if constexpr (MORE == MANY_REGISTERS)
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(MORE));
+    else
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(MORE));
+#endif
+}
+
+/* A matrix in shared memory, as tensor cores want it told: 8 rows of 8 numbers of f16 are 128 bytes, the next
+ * 8 rows right behind; the next 8 numbers are `second` octets further on. Another matrix that lies so many
+ * octets further on is that many more. */
+__device__ unsigned describe(const Octet *matrix, unsigned second)
+{
+    return (shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
+}
+
+#define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
+#define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
+
+/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products, of numbers of f16.
+ * As gf_group_multiply(), but that both matrices are in shared memory. */
+template <int RUNS>
+__device__ void multiply_shared(float (&d)[RUNS][4], unsigned first, unsigned second, bool add)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    constexpr uint64_t next_rows = 8ULL << 32;
+    const uint64_t a = next_rows | first, b = next_rows | second;
+    const int adds = add;
+    static_assert(RUNS == 8 || RUNS == 16 || RUNS == 17);
+    if constexpr (RUNS == 17)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %70, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n136k16.f32.f16.f16 "
+                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
+                     "%61, %62, %63, %64, %65, %66, %67}, %68, %69, p, 1, 1, 0, 0;\n}"
+                     : D16(0), D16(4), D16(8), D16(12), D4(16)
+                     : "l"(a), "l"(b), "r"(adds));
+    else if constexpr (RUNS == 16)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
+                     "%61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n}"
+                     : D16(0), D16(4), D16(8), D16(12)
+                     : "l"(a), "l"(b), "r"(adds));
+    else
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31}, %32, %33, p, 1, 1, 0, 0;\n}"
+                     : D16(0), D16(4)
+                     : "l"(a), "l"(b), "r"(adds));
+#endif
+}
+
+#undef D4
+#undef D16
+
+/* ---- a tile ---- */
+
+/* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the positions. */
+template <int BLOCKS, int RUNS> struct Tile {
+    static constexpr int map_runs = BLOCKS, runs = RUNS, maps = BLOCKS * GROUP_MAPS;
+    static constexpr int own = RUNS * OCTET, positions = own * GROUPS / BLOCKS;
+    /* From map to map of totals in shared memory, so that four maps are in other banks. */
+    static constexpr int pitch = positions % 32 == 8 ? positions : positions + 8;
+};
+
+/* Where a position's output lies. */
+struct Place {
+    int n, y, x; /* n is -1 where there is none */
+};
+
+/* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind them: */
+template <typename T> struct Shared {
+    uint64_t full[MOST_SLOTS], empty[MOST_SLOTS];
+    Place places[T::positions];
+    int rows[T::positions]; /* of the line */
+    float units[T::maps], biases[T::maps];
+};
+
+struct Corner {
+    int part, map_run, group;
+    long long position;
+};
+
+template <typename T> __device__ Corner find_corner(const Flat &q)
+{
+    unsigned tile = blockIdx.x;
+    Corner corner;
+    corner.part = static_cast<int>(tile % static_cast<unsigned>(q.shares));
+    tile /= static_cast<unsigned>(q.shares);
+    corner.map_run = static_cast<int>(tile % static_cast<unsigned>(q.map_tiles)) * T::map_runs;
+    tile /= static_cast<unsigned>(q.map_tiles);
+    corner.group = static_cast<int>(tile % static_cast<unsigned>(q.groups));
+    corner.position = static_cast<long long>(tile / static_cast<unsigned>(q.groups)) * T::positions;
+    return corner;
+}
+
+template <typename T>
+__device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shared)
+{
+    for (int i = static_cast<int>(threadIdx.x); i < T::positions; i += THREADS) {
+        const unsigned at = static_cast<unsigned>(corner.position) + static_cast<unsigned>(i);
+        const unsigned columns = static_cast<unsigned>(q.columns);
+        const int row = static_cast<int>(at / columns), x = static_cast<int>(at % columns);
+        const int n = row / q.rows, y = row % q.rows;
+        const bool live =
+            x < q.p.out_width && y < q.live_rows && static_cast<size_t>(n) < q.p.count;
+        shared->places[i] = {live ? n : -1, y, x};
+        shared->rows[i] = min(row, q.line_rows - 1 - q.below);
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < T::maps; i += THREADS) {
+        const int map = corner.map_run * GROUP_MAPS + i, o = corner.group * q.maps + map;
+        shared->units[i] = map < q.maps ? q.units[o] : 0.0F;
+        shared->biases[i] = map < q.maps && q.p.bias ? q.p.bias[o] : 0.0F;
+    }
+}
+
+/* ---- the warp that brings ---- */
+
+template <typename T>
+__device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory, Shared<T> *shared,
+                      int first, int end)
+{
+    constexpr int OWN = (T::positions + WARP - 1) / WARP;
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    const int lines = q.octets * q.phases_x * 2, copies = T::map_runs + lines;
+    const unsigned stretch_bytes = static_cast<unsigned>(q.stretch) * sizeof(Octet);
+    const unsigned weight_bytes = static_cast<unsigned>(q.weight_bytes);
+    const unsigned bytes = weight_bytes * T::map_runs + stretch_bytes * lines;
+    const int weight_octets = q.weight_bytes / static_cast<int>(sizeof(Octet));
+    const int steps = q.stages * q.p.height;
+    int rows[OWN];
+    float scales[OWN];
+    const auto read_scales = [&](int stage, int ky) {
+        const float *from = q.scales +
+                            (static_cast<long long>(stage) * q.phases_y + q.downs[ky].phase) *
+                                q.line_rows +
+                            q.downs[ky].row;
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            scales[i] = from[rows[i]];
+    };
+    wait_for_launch();
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        rows[i] = shared->rows[min(i * WARP + lane, T::positions - 1)];
+    int stage = corner.group * q.stages + first / q.p.height, ky = first % q.p.height;
+    read_scales(stage, ky);
+    for (int step = first, slot = 0, parity = 1; step < end; step++) {
+        unsigned char *to = memory + slot * q.slot;
+        barrier_wait(&shared->empty[slot], static_cast<unsigned>(parity));
+        if (lane == 0)
+            barrier_expect(&shared->full[slot], bytes);
+        __syncwarp();
+        for (int i = lane; i < copies; i += WARP) {
+            if (i < T::map_runs) {
+                const int run = min(corner.map_run + i, q.map_runs - 1);
+                copy_bulk(to + i * weight_bytes,
+                          q.weights + (static_cast<long long>(corner.group * q.map_runs + run) * steps +
+                                       step) * weight_octets,
+                          weight_bytes, &shared->full[slot]);
+                continue;
+            }
+            /* Shared memory has the octets of a phase's upper halves, then those of its lower ones. */
+            const int line = i - T::map_runs, octet = line % q.octets, half = line / q.octets;
+            const long long from =
+                (((static_cast<long long>(stage) * q.octets + octet) * q.phases_y +
+                  q.downs[ky].phase) *
+                     q.phases_x * 2 +
+                 half) *
+                    q.line +
+                corner.position + q.downs[ky].octets;
+            copy_bulk(to + T::map_runs * weight_bytes + line * stretch_bytes, q.lines + from,
+                      stretch_bytes, &shared->full[slot]);
+        }
+        float *there = reinterpret_cast<float *>(to + bytes);
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            if (i * WARP + lane < T::positions)
+                there[i * WARP + lane] = scales[i];
+        barrier_arrive(&shared->full[slot]);
+        if (++ky == q.p.height) {
+            ky = 0;
+            stage++;
+        }
+        if (step + 1 < end)
+            read_scales(stage, ky);
+        if (++slot == q.slots) {
+            slot = 0;
+            parity ^= 1;
+        }
+    }
+}
+
+/* ---- the groups that multiply ---- */
+
+/* Begins all products of a step: lower times upper, upper times lower, upper times upper halves. */
+template <typename T, int WIDTH, int PAIRS>
+__device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *octets,
+                              float (&sums)[T::runs][4])
+{
+    constexpr unsigned MATRIX = GROUP_MAPS * 2; /* octets of 64 maps of 16 channels */
+    const int width = WIDTH > 0 ? WIDTH : q.p.width, pairs = PAIRS > 0 ? PAIRS : q.octets / 2;
+    const unsigned stretch = static_cast<unsigned>(q.stretch);
+    const unsigned half = static_cast<unsigned>(2 * pairs) * stretch;
+    const unsigned taps = describe(weights, GROUP_MAPS), samples = describe(octets, stretch);
+    gf_group_begin();
+#pragma unroll
+    for (int kind = 0; kind < 3; kind++) {
+        const unsigned a = taps + (kind == 0 ? MATRIX : 0), b = samples + (kind == 1 ? half : 0);
+#pragma unroll(WIDTH > 0 ? WIDTH : 1)
+        for (int kx = 0; kx < width; kx++)
+#pragma unroll(PAIRS > 0 ? PAIRS : 1)
+            for (int i = 0; i < pairs; i++)
+                multiply_shared<T::runs>(sums, a + (kx * pairs + i) * 2 * MATRIX,
+                                         b + q.offsets[kx] + i * 2 * stretch,
+                                         kind > 0 || kx > 0 || i > 0);
+    }
+    gf_group_end();
+}
+
+/* What a thread's sums are multiplied by. */
+template <typename T> struct Scales {
+    float2 of[T::runs];
+};
+
+template <typename T> __device__ Scales<T> read_scales(const float *scales)
+{
+    Scales<T> read;
+#pragma unroll
+    for (int r = 0; r < T::runs; r++)
+        read.of[r] = *reinterpret_cast<const float2 *>(scales + threadIdx.x % 4 * 2 + r * OCTET);
+    return read;
+}
+
+/* Sums of a step are done with: totals have them. */
+template <typename T>
+__device__ void add_sums(const float (&sums)[T::runs][4], const Scales<T> &scales,
+                         float (&totals)[T::runs][4])
+{
+#pragma unroll
+    for (int r = 0; r < T::runs; r++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            totals[r][i] =
+                fma(sums[r][i], i % 2 ? scales.of[r].y : scales.of[r].x, totals[r][i]);
+}
+
+/* Totals of a thread go to where all can read them; those of the first part, or on top of others. */
+template <typename T>
+__device__ void keep(float (&totals)[T::runs][4], bool add, float *kept)
+{
+#pragma unroll
+    for (int r = 0; r < T::runs; r++)
+#pragma unroll
+        for (int i = 0; i < 4; i += 2) {
+            float2 *to = reinterpret_cast<float2 *>(kept + r * OCTET + i * 4 * T::pitch);
+            float2 total = make_float2(totals[r][i], totals[r][i + 1]);
+            if (add)
+                total = make_float2(to->x + total.x, to->y + total.y);
+            *to = total;
+            totals[r][i] = totals[r][i + 1] = 0.0F;
+        }
+}
+
+/* The steps of one or all parts. */
+template <typename T, int WIDTH, int PAIRS>
+__device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared, int first, int end,
+                         float (&totals)[T::runs][4], float *kept)
+{
+    const int group = static_cast<int>(threadIdx.x) / WARP / GROUP;
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    const int run = T::map_runs == 1 ? 0 : group, begin = T::map_runs == 1 ? group * T::own : 0;
+    const int part = (q.stages * q.p.height + q.parts - 1) / q.parts;
+    for (int step = first, slot = 0, parity = 0, ky = first % q.p.height, of_part = 0; step < end;
+         step++) {
+        unsigned char *from = memory + slot * q.slot;
+        const Octet *weights = reinterpret_cast<const Octet *>(from + run * q.weight_bytes);
+        const Octet *octets = reinterpret_cast<const Octet *>(from + T::map_runs * q.weight_bytes);
+        const float *scales =
+            reinterpret_cast<const float *>(octets + q.octets * q.phases_x * 2 * q.stretch);
+        const int shift = q.downs[ky].shift;
+        ky = ky + 1 == q.p.height ? 0 : ky + 1;
+        float sums[T::runs][4];
+        barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
+        multiply_step<T, WIDTH, PAIRS>(q, weights, octets + begin + shift, sums);
+        const Scales<T> factors = read_scales<T>(scales + begin);
+        gf_group_wait<0>(sums);
+        add_sums<T>(sums, factors, totals);
+        if (lane == 0)
+            barrier_arrive(&shared->empty[slot]);
+        if (++slot == q.slots) {
+            slot = 0;
+            parity ^= 1;
+        }
+        if (++of_part == part && step + 1 < end) {
+            keep<T>(totals, step >= first + part, kept);
+            of_part = 0;
+        }
+    }
+}
+
+/* ---- from totals to samples ---- */
+
+/* Until all blocks that share a tile are here. */
+__device__ void wait_for_shares(const Flat &q)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    if (q.shares > 1) {
+        cooperative_groups::this_cluster().sync();
+        return;
+    }
+#endif
+    __syncthreads();
+}
+
+/* Totals of maps side by side: of all shares, in their order. */
+constexpr int MAPS_AT_ONCE = 4;
+
+template <typename T>
+__device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS_AT_ONCE])
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    if (q.shares > 1) {
+        float of[GF_FLAT_PARTS][MAPS_AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < GF_FLAT_PARTS * MAPS_AT_ONCE; i++) {
+            const int share = i / MAPS_AT_ONCE, m = i % MAPS_AT_ONCE;
+            if (share < q.shares)
+                of[share][m] = cooperative_groups::this_cluster().map_shared_rank(
+                    kept, share)[m * T::pitch];
+        }
+#pragma unroll
+        for (int i = 0; i < GF_FLAT_PARTS * MAPS_AT_ONCE; i++) {
+            const int share = i / MAPS_AT_ONCE, m = i % MAPS_AT_ONCE;
+            if (share < q.shares)
+                sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
+        }
+        return;
+    }
+#endif
+#pragma unroll
+    for (int m = 0; m < MAPS_AT_ONCE; m++)
+        sums[m] = kept[m * T::pitch];
+}
+
+/* A warp makes as many positions as it has lanes of some maps at once; shares and warps take turns. */
+template <typename T>
+__device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared, const float *kept)
+{
+    constexpr int RUNS = (T::positions + WARP - 1) / WARP;
+    const int warp = static_cast<int>(threadIdx.x) / WARP, lane = static_cast<int>(threadIdx.x) % WARP;
+    const int left = min(q.maps - corner.map_run * GROUP_MAPS, T::maps);
+    const int units = (left + MAPS_AT_ONCE - 1) / MAPS_AT_ONCE * RUNS;
+#pragma unroll 1
+    for (int unit = corner.part * MULTIPLIERS + warp; unit < units; unit += q.shares * MULTIPLIERS) {
+        const int map = unit / RUNS * MAPS_AT_ONCE, i = unit % RUNS * WARP + lane;
+        const int o = corner.group * q.maps + corner.map_run * GROUP_MAPS + map;
+        if (i >= T::positions || shared.places[i].n < 0)
+            continue;
+        const Place place = shared.places[i];
+        float r[MAPS_AT_ONCE];
+        sum_shares<T>(q, kept + map * T::pitch + i, r);
+#pragma unroll
+        for (int m = 0; m < MAPS_AT_ONCE; m++)
+            r[m] = fma(r[m] * shared.units[map + m], q.p.finish.scale,
+                       q.p.finish.offset + shared.biases[map + m]);
+        gf_post_each(q.p.finish, r, [&](int m) { return o + m < q.p.post_channels; });
+#pragma unroll
+        for (int m = 0; m < MAPS_AT_ONCE; m++)
+            if (map + m < left)
+                gf_put(q.p, place.n, o + m, place.x, q.p.y0 + place.y, r[m]);
+    }
+}
+
+/* ---- a block ---- */
+
+template <typename T, int WIDTH, int PAIRS>
+__global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant__ Flat q)
+{
+    extern __shared__ __align__(128) unsigned char memory[];
+    Shared<T> *shared = reinterpret_cast<Shared<T> *>(memory);
+    constexpr int HEAD = (sizeof(Shared<T>) + 127) / 128 * 128;
+    unsigned char *slots = memory + HEAD;
+    float *kept = reinterpret_cast<float *>(slots + (q.parts > q.shares ? q.slots * q.slot : 0));
+    const Corner corner = find_corner<T>(q);
+    const int warp = __shfl_sync(~0U, static_cast<int>(threadIdx.x) / WARP, 0); /* of all lanes */
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < q.slots; i++) {
+            barrier_init(&shared->full[i], WARP);
+            barrier_init(&shared->empty[i], MULTIPLIERS);
+        }
+        barriers_made();
+    }
+    find_places(q, corner, shared);
+    __syncthreads();
+    const int steps = q.stages * q.p.height;
+    const int part = q.shares > 1 ? (steps + q.parts - 1) / q.parts : steps;
+    const int first = corner.part * part, end = min(first + part, steps);
+    if (warp >= MULTIPLIERS) {
+        have_registers<FEW_REGISTERS>();
+        if (warp == MULTIPLIERS)
+            bring(q, corner, slots, shared, first, end);
+        __syncthreads();
+        wait_for_shares(q);
+    } else {
+        have_registers<MANY_REGISTERS>();
+        const int lane = static_cast<int>(threadIdx.x) % WARP;
+        const int own_row = (T::map_runs == 1 ? warp % GROUP : warp) * 16 + lane / 4;
+        const int own_column = (T::map_runs == 1 ? warp / GROUP * T::own : 0) + lane % 4 * 2;
+        float *own = kept + own_row * T::pitch + own_column;
+        float totals[T::runs][4] = {};
+        multiply<T, WIDTH, PAIRS>(q, slots, shared, first, end, totals, own);
+        __syncthreads();
+        keep<T>(totals, q.parts > q.shares && end - first > (steps + q.parts - 1) / q.parts, own);
+        wait_for_shares(q);
+        finish(q, corner, *shared, kept);
+    }
+    if (q.shares > 1)
+        wait_for_shares(q); /* until all have read what is kept here */
+}
+
+/* ---- a launch ---- */
+
+/* Rows [y0, y1) of pictures [n, n + count) of a launch, the line of which has room for them. */
+struct Slice {
+    size_t n, count, y0, y1;
+};
+
+Flat flat_of(const GfLaunch *launch, const Slice &slice)
+{
+    const GfStep *step = launch->step;
+    const GfTensorLayer *state = &static_cast<const GfTensorState *>(launch->state)->layer;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const bool whole = slice.y0 == 0 && slice.y1 == step->out_height;
+    const size_t rows = gf_flat_rows(&shape, slice.y1 - slice.y0, whole);
+    Flat q = {};
+    q.p = gf_problem<float>(launch);
+    q.p.in.samples = static_cast<const char *>(q.p.in.samples) + slice.n * q.p.in.batch;
+    q.p.out.samples = static_cast<char *>(q.p.out.samples) + slice.n * q.p.out.batch +
+                      (slice.y0 - launch->y0) * q.p.out.stride;
+    q.p.y0 = slice.y0;
+    q.p.y1 = slice.y1;
+    q.p.count = slice.count;
+    q.sample = step->in;
+    q.size = gf_sample_size(step->in);
+    q.maps = q.p.maps_per_group;
+    q.groups = static_cast<int>(step->linear.groups);
+    q.depth = q.p.depth;
+    q.octets = static_cast<int>(shape.octets);
+    q.stages = static_cast<int>(shape.stages);
+    q.phases_x = static_cast<int>(shape.phases_x);
+    q.phases_y = static_cast<int>(shape.phases_y);
+    q.right = static_cast<int>(shape.right);
+    q.below = static_cast<int>(shape.below);
+    q.map_runs = static_cast<int>(shape.map_runs);
+    q.columns = static_cast<int>(shape.columns);
+    q.rows = static_cast<int>(rows);
+    q.live_rows = static_cast<int>(slice.y1 - slice.y0);
+    q.line_rows = static_cast<int>(gf_flat_line_rows(&shape, slice.count, slice.y1 - slice.y0, rows));
+    q.line = static_cast<long long>(gf_flat_line(&shape, static_cast<size_t>(q.line_rows)));
+    q.lines = static_cast<Octet *>(state->lines);
+    q.scales = state->scales;
+    q.weights = static_cast<const Octet *>(state->flat_weights);
+    q.lifts = state->lifts;
+    q.units = state->units;
+    q.lifted = state->lifted;
+    q.weight_bytes = static_cast<int>(gf_flat_step_vectors(step) * sizeof(Octet));
+    return q;
+}
+
+cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
+{
+    const unsigned octets = static_cast<unsigned>(q.octets);
+    const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
+    const unsigned most = 512 / octets,
+                   fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
+    const dim3 threads(fit < most ? fit : most, octets);
+    const dim3 blocks(static_cast<unsigned>(q.line_rows), static_cast<unsigned>(q.groups * q.stages),
+                      static_cast<unsigned>(q.phases_y));
+    if (q.sample == GF_F32)
+        lay_out<float><<<blocks, threads, 0, stream>>>(q);
+    else
+        lay_out<void><<<blocks, threads, 0, stream>>>(q);
+    return cudaGetLastError();
+}
+
+/* Positions of a slice's line up to the last one that has an output. */
+size_t positions_of(const Flat &q)
+{
+    return (static_cast<size_t>(q.rows) * (q.p.count - 1) + static_cast<size_t>(q.live_rows)) *
+           static_cast<size_t>(q.columns);
+}
+
+/* A launch of a tile: what it takes, in cycles of tensor cores; and how. */
+struct Cut {
+    double cost;
+    Flat q;
+    unsigned blocks;
+    size_t bytes;
+    void (*kernel)(const Flat);
+};
+
+cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)
+{
+    cudaError_t error = gf_allow_shared(cut.kernel, cut.bytes);
+    if (error != cudaSuccess)
+        return error;
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim = {static_cast<unsigned>(cut.q.shares), 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = cut.blocks;
+    config.blockDim = THREADS;
+    config.dynamicSmemBytes = cut.bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = cut.q.shares > 1 ? 2 : 1;
+    return cudaLaunchKernelEx(&config, cut.kernel, cut.q);
+}
+
+/* The kernel that knows width and channels of a step when compiled, or the one that knows nothing. */
+template <typename T> void (*kernel_of(const Flat &q))(const Flat)
+{
+    switch (q.p.width * 10 + q.octets / 2) {
+    case 11:
+        return tensor_flat<T, 1, 1>;
+    case 12:
+        return tensor_flat<T, 1, 2>;
+    case 14:
+        return tensor_flat<T, 1, 4>;
+    case 31:
+        return tensor_flat<T, 3, 1>;
+    case 32:
+        return tensor_flat<T, 3, 2>;
+    case 51:
+        return tensor_flat<T, 5, 1>;
+    case 71:
+        return tensor_flat<T, 7, 1>;
+    default:
+        return tensor_flat<T, 0, 0>;
+    }
+}
+
+template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
+{
+    constexpr size_t head = (sizeof(Shared<T>) + 127) / 128 * 128;
+    constexpr size_t kept = sizeof(float) * T::maps * T::pitch;
+    Cut cut = {INFINITY, flat, 0, 0, kernel_of<T>(flat)};
+    Flat &q = cut.q;
+    const size_t limit = gf_shared_limit();
+    q.stretch = (static_cast<int>(T::positions) + q.right + LINE - 1 + LINE - 1) / LINE * LINE;
+    q.slot = T::map_runs * q.weight_bytes +
+             q.octets * q.phases_x * 2 * q.stretch * static_cast<int>(sizeof(Octet)) +
+             T::positions * static_cast<int>(sizeof(float));
+    q.slot = (q.slot + 127) / 128 * 128;
+    for (size_t kx = 0; kx < step->linear.width; kx++) {
+        const size_t along = kx * step->dilation_x, phases = static_cast<size_t>(q.phases_x);
+        q.offsets[kx] = static_cast<unsigned>(along % phases * 2 * q.octets * q.stretch + along / phases);
+    }
+    for (size_t ky = 0; ky < step->linear.height; ky++) {
+        const size_t along = ky * step->dilation_y, phases = static_cast<size_t>(q.phases_y);
+        const long long octets = static_cast<long long>(along / phases) * q.columns;
+        q.downs[ky] = {static_cast<int>(along % phases), static_cast<int>(along / phases),
+                       static_cast<int>(octets % LINE), octets / LINE * LINE};
+    }
+    q.parts = static_cast<int>(gf_flat_parts(step));
+    q.tiles = static_cast<int>(gf_divide_up(positions_of(q), static_cast<size_t>(T::positions)));
+    q.map_tiles = (q.map_runs + T::map_runs - 1) / T::map_runs;
+    const size_t blocks = static_cast<size_t>(q.tiles) * q.map_tiles * q.groups;
+    const size_t steps = static_cast<size_t>(q.stages) * step->linear.height;
+    /* Narrow products wait for shared memory. */
+    constexpr size_t product = T::runs == 8 ? 48 : T::runs * 4;
+    const size_t cycles = step->linear.width * static_cast<size_t>(q.octets) / 2 * 3 * GROUPS * product;
+    const auto cost = [&](int of) {
+        const size_t shares = static_cast<size_t>(of);
+        const size_t room = gf_flat_room(shares) * gf_multiprocessors() / GF_FLAT_CARD;
+        return static_cast<double>(gf_divide_up(blocks * shares, room < 1 ? 1 : room)) *
+               static_cast<double>(gf_flat_cycles(steps, cycles, shares));
+    };
+    q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
+    const size_t more = q.parts > q.shares ? kept : 0;
+    if (blocks * q.shares > INT_MAX || limit < head + more)
+        return cut;
+    size_t slots = (limit - head - more) / q.slot;
+    slots = slots < MOST_SLOTS ? slots : MOST_SLOTS;
+    if (slots < 2)
+        return cut;
+    q.slots = static_cast<int>(slots);
+    const size_t room = slots * q.slot;
+    cut.bytes = head + (more ? room + more : room > kept ? room : kept);
+    cut.blocks = static_cast<unsigned>(blocks * q.shares);
+    if (cut.bytes <= limit)
+        cut.cost = cost(q.shares);
+    return cut;
+}
+
+cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, size_t tiling, cudaStream_t stream)
+{
+    const Flat q = flat_of(launch, slice);
+#define CUT(BLOCKS, RUNS) cut_of<Tile<BLOCKS, RUNS>>(q, launch->step),
+    const Cut cuts[] = {GF_FLAT_TILES(CUT)};
+#undef CUT
+    const Cut *best = nullptr;
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        if ((tiling == 0 || tiling == i + 1) && cuts[i].cost < (best ? best->cost : INFINITY))
+            best = &cuts[i];
+    if (!best)
+        return cudaErrorNotSupported;
+    cudaError_t error = launch_lines(q, stream);
+    return error == cudaSuccess ? launch_tiles(*best, stream) : error;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, size_t tiling, cudaStream_t stream)
+{
+    const GfTensorFlat shape = gf_tensor_flat(launch->step);
+    const size_t room = static_cast<const GfTensorState *>(launch->state)->layer.line;
+    const size_t height = launch->y1 - launch->y0;
+    const bool whole = launch->y0 == 0 && launch->y1 == launch->step->out_height;
+    const auto fits = [&](size_t count, size_t rows) {
+        const size_t apart = gf_flat_rows(&shape, rows, whole && rows == height);
+        return gf_flat_line(&shape, gf_flat_line_rows(&shape, count, rows, apart)) <= room;
+    };
+    size_t rows = height, count = 1;
+    while (rows > 1 && !fits(1, rows))
+        rows = gf_divide_up(rows, size_t{2});
+    while (rows == height && count < launch->count && fits(count + 1, rows))
+        count++;
+    cudaError_t error = cudaSuccess;
+    for (size_t n = 0; n < launch->count && error == cudaSuccess; n += count)
+        for (size_t y = launch->y0; y < launch->y1 && error == cudaSuccess; y += rows) {
+            const size_t left = launch->count - n, under = launch->y1 - y;
+            error = run_slice(launch,
+                              {n, left < count ? left : count, y, y + (under < rows ? under : rows)},
+                              tiling, stream);
+        }
+    return error;
+}
