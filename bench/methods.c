@@ -107,7 +107,7 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
             continue;
         GF_TRY(algorithm->supports(step, false));
         if (algorithm->open)
-            GF_TRY(algorithm->open(step, false, &method->states[i]));
+            GF_TRY(algorithm->open(step, false, tiling, &method->states[i]));
     }
     return GF_OK;
 }

@@ -235,12 +235,11 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
 
 static const char *const tensor_tilings[] = {
 #define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
-#define GROUP_NAME(groups, rows, blocks) "g" #groups "r" #rows,
 #define FLAT_NAME(runs, positions)       "f" #runs "x" #positions,
 #define FIRST_NAME(units)                "x" #units,
-    GF_TENSOR_TILES(NAME) GF_TENSOR_GROUP_TILES(GROUP_NAME) GF_FLAT_TILES(FLAT_NAME) GF_FIRST_TILES(FIRST_NAME) NULL
+    GF_TENSOR_TILES(NAME) GF_FLAT_TILES(FLAT_NAME) GF_FIRST_TILES(FIRST_NAME) NULL
 #undef NAME
-#undef GROUP_NAME
+#undef FLAT_NAME
 #undef FIRST_NAME
 };
 
@@ -397,8 +396,11 @@ static bool tensor_pays(const GfStep *step, bool wide)
         const bool gray = linear->depth == 1 && step->stride_x == 1;
         return (!gray || taps >= 25) && linear->filters >= (gray ? few : 8) && work >= 1 << 22;
     }
-    return is_usual_square(linear) && step->stride_x == 1 && linear->depth > GF_FIRST_CHANNELS &&
-           taps >= 150 && linear->filters / linear->groups >= 64 && work >= 1 << 26;
+    if (linear->depth < 16 || linear->filters / linear->groups < 64)
+        return false;
+    if (linear->width == 1 && linear->height == 1)
+        return linear->depth * linear->filters / linear->groups >= 1 << 14 && work >= 3 << 24;
+    return is_usual_square(linear) && work >= (linear->depth < 64 ? 1 << 27 : 1 << 26);
 }
 
 /* Is it a layer of one map, or few, of each channel? */

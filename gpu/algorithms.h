@@ -21,8 +21,9 @@ typedef struct GfAlgorithm {
      * way. */
     const char *const *tilings;
     /* For methods that keep something from launch to launch, else NULL: makes GfLaunch.state on the
-     * current device, for launches of one step on one stream at a time; frees it (NULL is allowed). */
-    GfStatus (*open)(const GfStep *step, bool wide, void **state);
+     * current device, for launches of one step, with that GfLaunch.tiling, on one stream at a time; frees
+     * it (NULL is allowed). */
+    GfStatus (*open)(const GfStep *step, bool wide, size_t tiling, void **state);
     void (*close)(void *state);
 } GfAlgorithm;
 

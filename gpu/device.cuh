@@ -716,75 +716,6 @@ __device__ inline uint4 gf_read_matrices(const void *row)
     return words;
 }
 
-/* The same by a group of four warps, each with its 16 rows of the first matrix: d += a * b, or d = a * b,
- * 64 x 8 ROWS sums. The second matrix is in shared memory: 8 columns of 8 numbers of f16 are 128 bytes
- * there; the next 8 numbers are `second`, the next 8 columns `apart` times 16 bytes further on. It is
- * under way until gf_group_wait(); up to then neither a, b nor d may be touched. The compiler takes care
- * of a's registers where no branch lies between the product and its wait. Needs sm_90a.
- *
- * gf_group_begin() comes before products whose registers were written, gf_group_end() after them;
- * gf_group_wait<N>() waits for all but the last N that were ended. */
-__device__ inline void gf_group_begin()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#endif
-}
-
-__device__ inline void gf_group_end()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-#endif
-}
-
-template <int N, int ROWS> __device__ inline void gf_group_wait(float (&d)[ROWS][4])
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
-#pragma unroll
-    for (int i = 0; N == 0 && i < ROWS * 4; i++)
-        asm volatile("" : "+f"(d[i / 4][i % 4])::"memory");
-#endif
-}
-
-#define GF_D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-#define GF_D16(i) GF_D4(i), GF_D4(i + 1), GF_D4(i + 2), GF_D4(i + 3)
-
-template <int ROWS>
-__device__ inline void gf_group_multiply(float (&d)[ROWS][4], const uint4 &a, const void *b,
-                                         unsigned second, unsigned apart, bool add)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    const uint64_t at = (static_cast<unsigned>(__cvta_generic_to_shared(b)) & 0x3FFFF) >> 4;
-    const uint64_t matrix =
-        at | static_cast<uint64_t>(second) << 16 | static_cast<uint64_t>(apart) << 32;
-    const int adds = add;
-    static_assert(ROWS == 8 || ROWS == 16);
-    if constexpr (ROWS == 16)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
-                     "%61, %62, %63}, {%64, %65, %66, %67}, %68, p, 1, 1, 0;\n}"
-                     : GF_D16(0), GF_D16(4), GF_D16(8), GF_D16(12)
-                     : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "l"(matrix), "r"(adds));
-    else
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31}, {%32, %33, %34, %35}, %36, p, 1, 1, 0;\n}"
-                     : GF_D16(0), GF_D16(4)
-                     : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "l"(matrix), "r"(adds));
-#endif
-}
-
-#undef GF_D4
-#undef GF_D16
-
 /* ---- a thread several output samples ---- */
 
 /* Four neighbours, moved as vectors of 16 bytes. */
@@ -1041,22 +972,6 @@ inline bool gf_has_clusters()
     int device = 0, has = 0;
     return cudaGetDevice(&device) == cudaSuccess &&
            cudaDeviceGetAttribute(&has, cudaDevAttrClusterLaunch, device) == cudaSuccess && has;
-}
-
-/* Has it products by groups of warps, and this program code for them? */
-inline bool gf_has_groups()
-{
-#ifdef GPUFILTER_SM90A
-    int device = 0, major = 0, minor = 0;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
-               cudaSuccess &&
-           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
-               cudaSuccess &&
-           major == 9 && minor == 0;
-#else
-    return false;
-#endif
 }
 
 /* Bytes of shared memory that a block may have on the current device. */

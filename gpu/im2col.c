@@ -96,8 +96,9 @@ static GfStatus allocate(const Shape *shape, size_t size, Columns *columns)
     return GF_OK;
 }
 
-GfStatus gf_im2col_open(const GfStep *step, bool wide, void **state)
+GfStatus gf_im2col_open(const GfStep *step, bool wide, size_t tiling, void **state)
 {
+    (void)tiling;
     Shape shape = shape_of(step);
     size_t size = wide ? sizeof(double) : sizeof(float);
     Columns *columns;

@@ -353,9 +353,6 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
 #define GF_TENSOR_TILES(TILE)                                                                      \
     TILE(2, 2, 8, 2) TILE(4, 2, 8, 1) TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2)
 
-/* The same of groups of four warps, which only sm_90 has: groups, 64 maps each; rows; blocks. */
-#define GF_TENSOR_GROUP_TILES(TILE) TILE(1, 16, 2) TILE(2, 16, 1) TILE(1, 8, 2)
-
 /* Steps whose weights are on their way from memory to L2. */
 enum { GF_TENSOR_AHEAD = 8 };
 
@@ -405,25 +402,36 @@ static inline bool gf_tensor_is_first(const GfStep *step)
            linear->width + (first.shifts - 1) * stride <= 8 * first.octets;
 }
 
+/* Vectors of 16 bytes that the taps of this and of other layers become. */
+static inline size_t gf_tensor_vectors(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const GfTensorFirst first = gf_tensor_first(step);
+    if (gf_tensor_is_first(step))
+        return first.runs * linear->depth * first.rows * first.octets * GF_TENSOR_LANES;
+    return linear->groups * gf_tensor_steps(step) * gf_tensor_shape(step).map_runs * 2 *
+           GF_TENSOR_LANES;
+}
+
 /* ---- how `tensor` computes layers where the product reads both matrices from shared memory ---- */
 
 enum {
-    GF_FLAT_SIDE = 16,          /* of a kernel, the most */
+    GF_FLAT_SIDE = 16, /* of a kernel, the most */
     GF_FLAT_STRIDE = 4,
-    GF_FLAT_SPARE = 272,        /* positions behind a line: those of the largest tile */
-    GF_FLAT_BYTES = 64 << 20,   /* of the lines, where a row of a picture is not more */
+    GF_FLAT_SPARE = 272,      /* positions behind a line: those of the largest tile */
+    GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
     GF_FLAT_PARTS = 8,
-    GF_FLAT_CARD = 132          /* multiprocessors of the card that costs were measured on */
+    GF_FLAT_CARD = 132 /* multiprocessors of the card that costs were measured on */
 };
 
 /* The line of gpu/tensor_flat.cu. */
 typedef struct GfTensorFlat {
-    size_t octets, stages;             /* of a stage, of a group */
-    size_t phases_x, phases_y;         /* lines for each octet: one for each sample of a stride */
-    size_t right, below;               /* columns and rows of the line that a window reaches over */
-    size_t overlap_x, overlap_y;       /* columns, rows of zeros that neighbours share */
-    size_t columns;                    /* positions of a row */
-    size_t map_runs;                   /* of 64 maps, of a group */
+    size_t octets, stages;       /* of a stage, of a group */
+    size_t phases_x, phases_y;   /* lines for each octet: one for each sample of a stride */
+    size_t right, below;         /* columns and rows of the line that a window reaches over */
+    size_t overlap_x, overlap_y; /* columns, rows of zeros that neighbours share */
+    size_t columns;              /* positions of a row */
+    size_t map_runs;             /* of 64 maps, of a group */
 } GfTensorFlat;
 
 /* Zeros before and behind the samples that windows meet, of which a row or picture needs only one. */
@@ -454,10 +462,10 @@ static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
     shape.phases_y = reach_y > 0 ? step->stride_y : 1;
     shape.right = reach_x / step->stride_x;
     shape.below = reach_y / step->stride_y;
-    shape.overlap_x = gf_flat_overlap(step, step->origin_x, step->in_width, step->out_width, reach_x,
-                                      step->stride_x);
-    shape.overlap_y = gf_flat_overlap(step, step->origin_y, step->in_height, step->out_height, reach_y,
-                                      step->stride_y);
+    shape.overlap_x = gf_flat_overlap(step, step->origin_x, step->in_width, step->out_width,
+                                      reach_x, step->stride_x);
+    shape.overlap_y = gf_flat_overlap(step, step->origin_y, step->in_height, step->out_height,
+                                      reach_y, step->stride_y);
     shape.columns = step->out_width + shape.right - shape.overlap_x;
     shape.map_runs = (maps + 63) / 64;
     return shape;
@@ -539,23 +547,21 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
            linear->height <= GF_FLAT_SIDE && step->stride_x <= GF_FLAT_STRIDE &&
            step->stride_y <= GF_FLAT_STRIDE && step->dilation_x <= GF_FLAT_SIDE &&
            step->dilation_y <= GF_FLAT_SIDE && linear->depth >= 8 &&
-           linear->filters / linear->groups > 32 && step->out_width < 1 << 24 &&
+           linear->filters / linear->groups > 16 && step->out_width < 1 << 24 &&
            linear->groups * linear->depth < 1 << 19;
 }
 
-/* Tiles: runs of 64 maps, runs of 8 positions of a group of warps. */
-#define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
-
-/* Vectors of 16 bytes that a layer's taps become. */
-static inline size_t gf_tensor_vectors(const GfStep *step)
+/* Vectors of 16 bytes that its taps become. */
+static inline size_t gf_flat_vectors(const GfStep *step)
 {
-    const GfLinear *linear = &step->linear;
-    const GfTensorFirst first = gf_tensor_first(step);
-    if (gf_tensor_is_first(step))
-        return first.runs * linear->depth * first.rows * first.octets * GF_TENSOR_LANES;
-    return linear->groups * gf_tensor_steps(step) * gf_tensor_shape(step).map_runs * 2 *
-           GF_TENSOR_LANES;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    return step->linear.groups * shape.map_runs * shape.stages * step->linear.height *
+           gf_flat_step_vectors(step);
 }
+
+/* Tiles, in the order of their tilings, after those of other layers: runs of 64 maps, runs of 8 positions of a
+ * group of warps. */
+#define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
 
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
@@ -567,7 +573,7 @@ typedef struct GfTensorLayer {
     float *lifts; /* of all channels, and 1 behind them for a stage */
     float *units; /* of all maps */
     bool lifted;  /* is a lift not 1? */
-    void *flat_weights, *lines; /* of a layer that is flat, else NULL */
+    void *lines;  /* of a layer that is flat, else NULL */
     float *scales;
     size_t line; /* octets there is room for */
 } GfTensorLayer;
@@ -609,11 +615,11 @@ cudaError_t gf_launch_roll(const GfLaunch *launch, size_t n, size_t first, size_
 
 /* What `im2col` keeps from launch to launch: cuBLAS and its buffers (GfAlgorithm.open, .close). Errors:
  * GF_EUNSUPPORTED where there is no cuBLAS, GF_EDEVMEM, GF_EMEMORY. */
-GfStatus gf_im2col_open(const GfStep *step, bool wide, void **state);
+GfStatus gf_im2col_open(const GfStep *step, bool wide, size_t tiling, void **state);
 void gf_im2col_close(void *state);
 
 /* What `tensor` keeps from launch to launch: its weights as integers. Errors: GF_EDEVMEM, GF_EMEMORY. */
-GfStatus gf_tensor_open(const GfStep *step, bool wide, void **state);
+GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **state);
 void gf_tensor_close(void *state);
 
 /* The steps that are no filters. */
@@ -631,9 +637,11 @@ cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
  * the taps, which are f32 in device memory, on the current device's default stream. */
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
-cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, size_t tiling, cudaStream_t stream);
-cudaError_t gf_split_flat_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
+cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
+
+/* Does `tensor` compute the layer by gf_launch_tensor_flat() on the current device? */
+bool gf_has_flat(const GfStep *step);
 
 /* cudaSuccess when this program has code for the current device. */
 cudaError_t gf_probe_kernels(void);

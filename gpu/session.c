@@ -257,7 +257,7 @@ static GfStatus make_filter(GfSession *session, const GfPipeline *pipeline, size
     GF_TRY(upload_taps(session, &step->linear, wide, method));
     if (step->separable)
         GF_TRY(upload_factors(session, &step->linear, wide, method));
-    return method->algorithm->open ? method->algorithm->open(step, wide, &method->state) : GF_OK;
+    return method->algorithm->open ? method->algorithm->open(step, wide, 0, &method->state) : GF_OK;
 }
 
 static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size_t i,

@@ -25,14 +25,22 @@ static GfStatus open_bank(const GfStep *step, GfTensorState *tensor)
     return GF_OK;
 }
 
-GfStatus gf_tensor_open(const GfStep *step, bool wide, void **state)
+/* Tilings of layers that are not flat come first. */
+#define COUNT(...) +1
+enum { WARP_TILINGS = 0 GF_TENSOR_TILES(COUNT) };
+#undef COUNT
+
+GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **state)
 {
     GfTensorState *tensor;
+    const bool may_be_flat = tiling == 0 || tiling > WARP_TILINGS;
     (void)wide;
     *state = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
-    GfStatus status = gf_step_is_layer(step) ? gf_tensor_layer_open(step, &tensor->layer)
-                                             : open_bank(step, tensor);
+    GfStatus status =
+        gf_step_is_layer(step)
+            ? gf_tensor_layer_open(step, may_be_flat && gf_has_flat(step), &tensor->layer)
+            : open_bank(step, tensor);
     if (status == GF_OK)
         *state = tensor;
     else

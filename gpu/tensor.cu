@@ -840,11 +840,14 @@ Kernel find_kernel(const GfTensor &plan)
 
 extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t stream)
 {
+    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    if (!state)
+        return cudaErrorInvalidValue;
     if (gf_step_is_layer(launch->step))
         return gf_tensor_is_first(launch->step) ? gf_launch_tensor_first(launch, stream)
+               : state->layer.lines             ? gf_launch_tensor_flat(launch, stream)
                                                 : gf_launch_tensor_layer(launch, stream);
-    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
-    const Kernel kernel = state ? find_kernel(state->plan) : nullptr;
+    const Kernel kernel = find_kernel(state->plan);
     if (!kernel || launch->tiling > 0)
         return cudaErrorNotSupported;
     int blocks_at_once = 0;

@@ -10,7 +10,8 @@ GfStatus gf_tensor_supports_kernels(const GfStep *step);
 /* Of a step that is supported. */
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor);
 
-/* Makes in device memory what `tensor` multiplies a layer by; what was made is the caller's to close, also
- * after an error. `layer` is all zeros before. */
-GfStatus gf_tensor_layer_open(const GfStep *step, GfTensorLayer *layer);
+/* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be `flat`
+ * (gf_has_flat()); what was made is the caller's to close, also after an error. `layer` is all zeros
+ * before. */
+GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer);
 void gf_tensor_layer_close(const GfTensorLayer *layer);

@@ -23,7 +23,8 @@ namespace
 constexpr int OCTET = 8; /* numbers side by side: 16 bytes of f16 */
 constexpr int WARP = 32, GROUP = 4, GROUP_MAPS = 64;
 constexpr int GROUPS = 2, MULTIPLIERS = GROUPS * GROUP; /* warps */
-constexpr int THREADS = (GROUPS + 1) * GROUP * WARP; /* one warp of the last group brings, others idle */
+constexpr int THREADS =
+    (GROUPS + 1) * GROUP * WARP; /* one warp of the last group brings, others idle */
 constexpr int MANY_REGISTERS = 216, FEW_REGISTERS = 72;
 constexpr int MOST_SLOTS = 8;
 constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
@@ -40,21 +41,21 @@ struct Flat {
     size_t size; /* bytes of a sample */
     int maps, groups, depth;
     int octets, stages, phases_x, phases_y, right, below, map_runs;
-    int columns, rows;       /* of the line: of a row, of a picture */
-    int live_rows;           /* of a picture, that outputs have */
-    long long line;          /* octets from line to line */
-    int line_rows;           /* of all pictures */
+    int columns, rows; /* of the line: of a row, of a picture */
+    int live_rows;     /* of a picture, that outputs have */
+    long long line;    /* octets from line to line */
+    int line_rows;     /* of all pictures */
     Octet *lines;
-    float *scales;           /* of each group, stage, phase and row: what sums are multiplied by */
+    float *scales; /* of each group, stage, phase and row: what sums are multiplied by */
     const Octet *weights;
     const float *lifts, *units;
     bool lifted;
     int tiles, map_tiles, parts, shares;
     unsigned offsets[GF_FLAT_SIDE]; /* of taps of a row: octets of the stretch */
     struct {
-        int phase, row, shift; /* rows further on; octets beyond a multiple of LINE */
-        long long octets;      /* up to that multiple */
-    } downs[GF_FLAT_SIDE];     /* of rows of taps */
+        int phase, row, shift;              /* rows further on; octets beyond a multiple of LINE */
+        long long octets;                   /* up to that multiple */
+    } downs[GF_FLAT_SIDE];                  /* of rows of taps */
     int slots, slot, weight_bytes, stretch; /* bytes of a slot and of its taps of 64 maps; octets */
 };
 
@@ -138,13 +139,14 @@ template <typename In>
 __global__ void __launch_bounds__(512, 2) lay_out(const __grid_constant__ Flat q)
 {
     const int row = static_cast<int>(blockIdx.x), stage = static_cast<int>(blockIdx.y) % q.stages;
-    const int group = static_cast<int>(blockIdx.y) / q.stages, phase_y = static_cast<int>(blockIdx.z);
+    const int group = static_cast<int>(blockIdx.y) / q.stages,
+              phase_y = static_cast<int>(blockIdx.z);
     const int n = row / q.rows, octet = static_cast<int>(threadIdx.y);
     const int first = (stage * q.octets + octet) * OCTET, channel = group * q.depth + first;
     const int count = static_cast<size_t>(n) < q.p.count ? q.depth - first : 0;
     const long long x = q.p.origin_x;
-    const long long y = (static_cast<long long>(q.p.y0) + row % q.rows) * q.p.stride_y + phase_y +
-                        q.p.origin_y;
+    const long long y =
+        (static_cast<long long>(q.p.y0) + row % q.rows) * q.p.stride_y + phase_y + q.p.origin_y;
     const char *from = count > 0 ? gf_input_row<char>(q.p, n, y) : nullptr;
     Octet *to = q.lines +
                 ((static_cast<long long>(blockIdx.y) * q.octets + octet) * q.phases_y + phase_y) *
@@ -195,7 +197,8 @@ __device__ unsigned shared_address(const void *at)
 __device__ void barrier_init(uint64_t *barrier, unsigned count)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+                 "r"(count)
                  : "memory");
 #endif
 }
@@ -203,17 +206,18 @@ __device__ void barrier_init(uint64_t *barrier, unsigned count)
 __device__ void barrier_expect(uint64_t *barrier, unsigned bytes)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
-                     shared_address(barrier)),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+        "r"(bytes)
+        : "memory");
 #endif
 }
 
 __device__ void barrier_arrive(uint64_t *barrier)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+                 : "memory");
 #endif
 }
 
@@ -232,7 +236,8 @@ __device__ void barrier_wait(uint64_t *barrier, unsigned parity)
 __device__ void barriers_made()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                     : "memory");
 #endif
 }
 
@@ -240,10 +245,11 @@ __device__ void barriers_made()
 __device__ void copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-                 "[%3];" ::"r"(shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(shared_address(to)),
+        "l"(from), "r"(bytes), "r"(shared_address(barrier))
+        : "memory");
 #endif
 }
 
@@ -266,6 +272,32 @@ template <int MORE> __device__ void have_registers()
 #endif
 }
 
+/* begin_products() comes before products whose registers were written, end_products() after them; up to
+ * wait_for_products() they are under way, and neither their matrices nor their sums may be touched. */
+__device__ void begin_products()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+
+__device__ void end_products()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+
+template <int RUNS> __device__ void wait_for_products(float (&d)[RUNS][4])
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < RUNS * 4; i++)
+        asm volatile("" : "+f"(d[i / 4][i % 4])::"memory");
+#endif
+}
+
 /* A matrix in shared memory, as tensor cores want it told: 8 rows of 8 numbers of f16 are 128 bytes, the next
  * 8 rows right behind; the next 8 numbers are `second` octets further on. Another matrix that lies so many
  * octets further on is that many more. */
@@ -277,10 +309,10 @@ __device__ unsigned describe(const Octet *matrix, unsigned second)
 #define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
 #define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
 
-/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products, of numbers of f16.
- * As gf_group_multiply(), but that both matrices are in shared memory. */
+/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of f16.
+ * Each warp has 16 rows of d, as gf_multiply_halves() (gpu/device.cuh) leaves them. */
 template <int RUNS>
-__device__ void multiply_shared(float (&d)[RUNS][4], unsigned first, unsigned second, bool add)
+__device__ void begin_product(float (&d)[RUNS][4], unsigned first, unsigned second, bool add)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     constexpr uint64_t next_rows = 8ULL << 32;
@@ -399,10 +431,10 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
     int rows[OWN];
     float scales[OWN];
     const auto read_scales = [&](int stage, int ky) {
-        const float *from = q.scales +
-                            (static_cast<long long>(stage) * q.phases_y + q.downs[ky].phase) *
-                                q.line_rows +
-                            q.downs[ky].row;
+        const float *from =
+            q.scales +
+            (static_cast<long long>(stage) * q.phases_y + q.downs[ky].phase) * q.line_rows +
+            q.downs[ky].row;
 #pragma unroll
         for (int i = 0; i < OWN; i++)
             scales[i] = from[rows[i]];
@@ -422,10 +454,12 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
         for (int i = lane; i < copies; i += WARP) {
             if (i < T::map_runs) {
                 const int run = min(corner.map_run + i, q.map_runs - 1);
-                copy_bulk(to + i * weight_bytes,
-                          q.weights + (static_cast<long long>(corner.group * q.map_runs + run) * steps +
-                                       step) * weight_octets,
-                          weight_bytes, &shared->full[slot]);
+                copy_bulk(
+                    to + i * weight_bytes,
+                    q.weights +
+                        (static_cast<long long>(corner.group * q.map_runs + run) * steps + step) *
+                            weight_octets,
+                    weight_bytes, &shared->full[slot]);
                 continue;
             }
             /* Shared memory has the octets of a phase's upper halves, then those of its lower ones. */
@@ -471,7 +505,7 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
     const unsigned stretch = static_cast<unsigned>(q.stretch);
     const unsigned half = static_cast<unsigned>(2 * pairs) * stretch;
     const unsigned taps = describe(weights, GROUP_MAPS), samples = describe(octets, stretch);
-    gf_group_begin();
+    begin_products();
 #pragma unroll
     for (int kind = 0; kind < 3; kind++) {
         const unsigned a = taps + (kind == 0 ? MATRIX : 0), b = samples + (kind == 1 ? half : 0);
@@ -479,11 +513,11 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
         for (int kx = 0; kx < width; kx++)
 #pragma unroll(PAIRS > 0 ? PAIRS : 1)
             for (int i = 0; i < pairs; i++)
-                multiply_shared<T::runs>(sums, a + (kx * pairs + i) * 2 * MATRIX,
-                                         b + q.offsets[kx] + i * 2 * stretch,
-                                         kind > 0 || kx > 0 || i > 0);
+                begin_product<T::runs>(sums, a + (kx * pairs + i) * 2 * MATRIX,
+                                       b + q.offsets[kx] + i * 2 * stretch,
+                                       kind > 0 || kx > 0 || i > 0);
     }
-    gf_group_end();
+    end_products();
 }
 
 /* What a thread's sums are multiplied by. */
@@ -509,13 +543,11 @@ __device__ void add_sums(const float (&sums)[T::runs][4], const Scales<T> &scale
     for (int r = 0; r < T::runs; r++)
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            totals[r][i] =
-                fma(sums[r][i], i % 2 ? scales.of[r].y : scales.of[r].x, totals[r][i]);
+            totals[r][i] = fma(sums[r][i], i % 2 ? scales.of[r].y : scales.of[r].x, totals[r][i]);
 }
 
 /* Totals of a thread go to where all can read them; those of the first part, or on top of others. */
-template <typename T>
-__device__ void keep(float (&totals)[T::runs][4], bool add, float *kept)
+template <typename T> __device__ void keep(float (&totals)[T::runs][4], bool add, float *kept)
 {
 #pragma unroll
     for (int r = 0; r < T::runs; r++)
@@ -532,8 +564,8 @@ __device__ void keep(float (&totals)[T::runs][4], bool add, float *kept)
 
 /* The steps of one or all parts. */
 template <typename T, int WIDTH, int PAIRS>
-__device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared, int first, int end,
-                         float (&totals)[T::runs][4], float *kept)
+__device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared, int first,
+                         int end, float (&totals)[T::runs][4], float *kept)
 {
     const int group = static_cast<int>(threadIdx.x) / WARP / GROUP;
     const int lane = static_cast<int>(threadIdx.x) % WARP;
@@ -552,7 +584,7 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
         barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
         multiply_step<T, WIDTH, PAIRS>(q, weights, octets + begin + shift, sums);
         const Scales<T> factors = read_scales<T>(scales + begin);
-        gf_group_wait<0>(sums);
+        wait_for_products(sums);
         add_sums<T>(sums, factors, totals);
         if (lane == 0)
             barrier_arrive(&shared->empty[slot]);
@@ -594,8 +626,8 @@ __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS_
         for (int i = 0; i < GF_FLAT_PARTS * MAPS_AT_ONCE; i++) {
             const int share = i / MAPS_AT_ONCE, m = i % MAPS_AT_ONCE;
             if (share < q.shares)
-                of[share][m] = cooperative_groups::this_cluster().map_shared_rank(
-                    kept, share)[m * T::pitch];
+                of[share][m] =
+                    cooperative_groups::this_cluster().map_shared_rank(kept, share)[m * T::pitch];
         }
 #pragma unroll
         for (int i = 0; i < GF_FLAT_PARTS * MAPS_AT_ONCE; i++) {
@@ -613,14 +645,17 @@ __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS_
 
 /* A warp makes as many positions as it has lanes of some maps at once; shares and warps take turns. */
 template <typename T>
-__device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared, const float *kept)
+__device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared,
+                       const float *kept)
 {
     constexpr int RUNS = (T::positions + WARP - 1) / WARP;
-    const int warp = static_cast<int>(threadIdx.x) / WARP, lane = static_cast<int>(threadIdx.x) % WARP;
+    const int warp = static_cast<int>(threadIdx.x) / WARP,
+              lane = static_cast<int>(threadIdx.x) % WARP;
     const int left = min(q.maps - corner.map_run * GROUP_MAPS, T::maps);
     const int units = (left + MAPS_AT_ONCE - 1) / MAPS_AT_ONCE * RUNS;
 #pragma unroll 1
-    for (int unit = corner.part * MULTIPLIERS + warp; unit < units; unit += q.shares * MULTIPLIERS) {
+    for (int unit = corner.part * MULTIPLIERS + warp; unit < units;
+         unit += q.shares * MULTIPLIERS) {
         const int map = unit / RUNS * MAPS_AT_ONCE, i = unit % RUNS * WARP + lane;
         const int o = corner.group * q.maps + corner.map_run * GROUP_MAPS + map;
         if (i >= T::positions || shared.places[i].n < 0)
@@ -689,6 +724,22 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
 
 /* ---- a launch ---- */
 
+/* Has the current device products by groups of warps, and this program code for them? */
+bool has_groups()
+{
+#ifdef GPUFILTER_SM90A
+    int device = 0, major = 0, minor = 0;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
+               cudaSuccess &&
+           major == 9 && minor == 0;
+#else
+    return false;
+#endif
+}
+
 /* Rows [y0, y1) of pictures [n, n + count) of a launch, the line of which has room for them. */
 struct Slice {
     size_t n, count, y0, y1;
@@ -724,11 +775,12 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.columns = static_cast<int>(shape.columns);
     q.rows = static_cast<int>(rows);
     q.live_rows = static_cast<int>(slice.y1 - slice.y0);
-    q.line_rows = static_cast<int>(gf_flat_line_rows(&shape, slice.count, slice.y1 - slice.y0, rows));
+    q.line_rows =
+        static_cast<int>(gf_flat_line_rows(&shape, slice.count, slice.y1 - slice.y0, rows));
     q.line = static_cast<long long>(gf_flat_line(&shape, static_cast<size_t>(q.line_rows)));
     q.lines = static_cast<Octet *>(state->lines);
     q.scales = state->scales;
-    q.weights = static_cast<const Octet *>(state->flat_weights);
+    q.weights = static_cast<const Octet *>(state->weights);
     q.lifts = state->lifts;
     q.units = state->units;
     q.lifted = state->lifted;
@@ -743,7 +795,8 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
     const unsigned most = 512 / octets,
                    fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
     const dim3 threads(fit < most ? fit : most, octets);
-    const dim3 blocks(static_cast<unsigned>(q.line_rows), static_cast<unsigned>(q.groups * q.stages),
+    const dim3 blocks(static_cast<unsigned>(q.line_rows),
+                      static_cast<unsigned>(q.groups * q.stages),
                       static_cast<unsigned>(q.phases_y));
     if (q.sample == GF_F32)
         lay_out<float><<<blocks, threads, 0, stream>>>(q);
@@ -825,7 +878,8 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     q.slot = (q.slot + 127) / 128 * 128;
     for (size_t kx = 0; kx < step->linear.width; kx++) {
         const size_t along = kx * step->dilation_x, phases = static_cast<size_t>(q.phases_x);
-        q.offsets[kx] = static_cast<unsigned>(along % phases * 2 * q.octets * q.stretch + along / phases);
+        q.offsets[kx] =
+            static_cast<unsigned>(along % phases * 2 * q.octets * q.stretch + along / phases);
     }
     for (size_t ky = 0; ky < step->linear.height; ky++) {
         const size_t along = ky * step->dilation_y, phases = static_cast<size_t>(q.phases_y);
@@ -840,7 +894,8 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     const size_t steps = static_cast<size_t>(q.stages) * step->linear.height;
     /* Narrow products wait for shared memory. */
     constexpr size_t product = T::runs == 8 ? 48 : T::runs * 4;
-    const size_t cycles = step->linear.width * static_cast<size_t>(q.octets) / 2 * 3 * GROUPS * product;
+    const size_t cycles =
+        step->linear.width * static_cast<size_t>(q.octets) / 2 * 3 * GROUPS * product;
     const auto cost = [&](int of) {
         const size_t shares = static_cast<size_t>(of);
         const size_t room = gf_flat_room(shares) * gf_multiprocessors() / GF_FLAT_CARD;
@@ -864,7 +919,12 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     return cut;
 }
 
-cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, size_t tiling, cudaStream_t stream)
+/* Tilings before those. */
+#define COUNT(...) +1
+constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT);
+#undef COUNT
+
+cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t stream)
 {
     const Flat q = flat_of(launch, slice);
 #define CUT(BLOCKS, RUNS) cut_of<Tile<BLOCKS, RUNS>>(q, launch->step),
@@ -872,7 +932,8 @@ cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, size_t tiling,
 #undef CUT
     const Cut *best = nullptr;
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
-        if ((tiling == 0 || tiling == i + 1) && cuts[i].cost < (best ? best->cost : INFINITY))
+        if ((launch->tiling == 0 || launch->tiling == OTHERS + i + 1) &&
+            cuts[i].cost < (best ? best->cost : INFINITY))
             best = &cuts[i];
     if (!best)
         return cudaErrorNotSupported;
@@ -882,7 +943,12 @@ cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, size_t tiling,
 
 } // namespace
 
-extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, size_t tiling, cudaStream_t stream)
+extern "C" bool gf_has_flat(const GfStep *step)
+{
+    return gf_tensor_is_flat(step) && has_groups();
+}
+
+extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfTensorFlat shape = gf_tensor_flat(launch->step);
     const size_t room = static_cast<const GfTensorState *>(launch->state)->layer.line;
@@ -901,9 +967,9 @@ extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, size_t tili
     for (size_t n = 0; n < launch->count && error == cudaSuccess; n += count)
         for (size_t y = launch->y0; y < launch->y1 && error == cudaSuccess; y += rows) {
             const size_t left = launch->count - n, under = launch->y1 - y;
-            error = run_slice(launch,
-                              {n, left < count ? left : count, y, y + (under < rows ? under : rows)},
-                              tiling, stream);
+            error = run_slice(
+                launch, {n, left < count ? left : count, y, y + (under < rows ? under : rows)},
+                stream);
         }
     return error;
 }

@@ -63,45 +63,41 @@ static GfStatus upload(const float *numbers, size_t count, float **device)
     return GF_OK;
 }
 
-/* Taps of a flat layer, and its lines: of 64 pictures, or as many rows as there is room for. */
-static GfStatus make_flat(const GfStep *step, const float *taps_there, GfTensorLayer *layer)
+/* The line of a flat layer: of many pictures, or as many rows as there is room for. */
+static GfStatus make_line(const GfStep *step, GfTensorLayer *layer)
 {
+    enum { PICTURES = 64 };
     const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t lines = gf_flat_lines(step);
+    const size_t lines = gf_flat_lines(step), height = step->out_height;
+    const size_t apart = gf_flat_rows(&shape, height, true);
     const size_t least = gf_flat_line(&shape, gf_flat_line_rows(&shape, 1, 1, 0));
-    const size_t apart = gf_flat_rows(&shape, step->out_height, true);
-    const size_t most =
-        gf_flat_line(&shape, gf_flat_line_rows(&shape, 64, step->out_height, apart));
-    const size_t taps = step->linear.groups * shape.map_runs * shape.stages * step->linear.height *
-                        gf_flat_step_vectors(step);
+    const size_t most = gf_flat_line(&shape, gf_flat_line_rows(&shape, PICTURES, height, apart));
     layer->line = gf_max(least, gf_min(most, GF_FLAT_BYTES / (lines * 16)));
-    GF_CUDA(cudaMalloc, &layer->flat_weights, taps * 16);
     GF_CUDA(cudaMalloc, &layer->lines, lines * layer->line * 16);
     GF_CUDA(cudaMalloc, (void **)&layer->scales,
             step->linear.groups * shape.stages * shape.phases_y *
-                (layer->line / shape.columns + 1) * sizeof(float));
-    GF_TRY(gf_cuda_check(gf_split_flat_taps(step, taps_there, layer), "tensor: taps"));
+                (layer->line / shape.columns + 1) * sizeof *layer->scales);
     return GF_OK;
 }
 
 /* `taps`, lifts and units are the host's; the first is what the weights are made of. */
-static GfStatus make(const GfStep *step, const float *taps, const float *lifts, const float *units,
-                     float **taps_there, GfTensorLayer *layer)
+static GfStatus make(const GfStep *step, bool flat, const float *taps, const float *lifts,
+                     const float *units, float **taps_there, GfTensorLayer *layer)
 {
     const GfLinear *linear = &step->linear;
     const GfTensorShape shape = gf_tensor_shape(step);
     const size_t step_bytes = shape.map_runs * 16 * 16 * 2 * sizeof(uint16_t);
-    const size_t bytes = gf_tensor_vectors(step) * 16;
-    const size_t spare = 2 * GF_TENSOR_AHEAD * step_bytes;
+    const size_t bytes = (flat ? gf_flat_vectors(step) : gf_tensor_vectors(step)) * 16;
+    const size_t spare = flat ? 0 : 2 * GF_TENSOR_AHEAD * step_bytes;
     const size_t channels = linear->groups * linear->depth + shape.stage_channels;
     GF_TRY(upload(taps, linear->filters * gf_linear_taps(linear), taps_there));
     GF_TRY(upload(lifts, channels, &layer->lifts));
     GF_TRY(upload(units, linear->filters, &layer->units));
     GF_CUDA(cudaMalloc, &layer->weights, bytes + spare);
     GF_CUDA(cudaMemset, (char *)layer->weights + bytes, 0, spare);
+    if (flat)
+        GF_TRY(make_line(step, layer));
     GF_TRY(gf_cuda_check(gf_split_taps(step, *taps_there, layer), "tensor: taps"));
-    if (gf_tensor_is_flat(step))
-        GF_TRY(make_flat(step, *taps_there, layer));
     GF_CUDA(cudaStreamSynchronize, NULL);
     return GF_OK;
 }
@@ -109,14 +105,13 @@ static GfStatus make(const GfStep *step, const float *taps, const float *lifts, 
 void gf_tensor_layer_close(const GfTensorLayer *layer)
 {
     (void)cudaFree(layer->weights);
-    (void)cudaFree(layer->flat_weights);
     (void)cudaFree(layer->lines);
     (void)cudaFree(layer->scales);
     (void)cudaFree(layer->lifts);
     (void)cudaFree(layer->units);
 }
 
-GfStatus gf_tensor_layer_open(const GfStep *step, GfTensorLayer *layer)
+GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer)
 {
     GfStatus status = GF_OK;
     const GfLinear *linear = &step->linear;
@@ -133,7 +128,7 @@ GfStatus gf_tensor_layer_open(const GfStep *step, GfTensorLayer *layer)
         lifts[channels + i] = 1.0F;
     layer->lifted = find_lifts(linear, taps, lifts);
     find_units(linear, taps, lifts, units);
-    GF_GO(make(step, taps, lifts, units, &taps_there, layer));
+    GF_GO(make(step, flat, taps, lifts, units, &taps_there, layer));
 done:
     (void)cudaFree(taps_there);
     free(taps);

@@ -14,9 +14,8 @@
  * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum a row of
  * a kernel at a time, and those sums are added by f32's rules.
  *
- * There are two ways to multiply. On every card since sm_80 a warp has 32 maps, and reads both matrices
- * into registers. On sm_90 four warps have 64 maps together, and the second matrix goes from shared
- * memory straight into the tensor cores, while the warps prepare what is multiplied next. */
+ * A warp has 32 maps, and reads both matrices into registers, which every card since sm_80 can. What sm_90
+ * has for it is in gpu/tensor_flat.cu, which takes most layers there. */
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <limits.h>
@@ -29,7 +28,6 @@ namespace
 constexpr int COLUMNS = 8; /* of a tile */
 constexpr int OCTET = 8;   /* numbers side by side: 16 bytes of f16 */
 constexpr int WARP = 32, WARP_MAPS = 32;
-constexpr int GROUP = 4, GROUP_MAPS = 64; /* warps that multiply together, and their maps */
 
 /* A layer as its kernels see it. */
 struct Layer {
@@ -60,16 +58,7 @@ struct alignas(16) Octet {
 template <int MAPS, int PIXELS, int ROWS, int BLOCKS> struct Tile {
     static constexpr int maps = MAPS * WARP_MAPS, rows = PIXELS * ROWS, thread_rows = ROWS;
     static constexpr int map_warps = MAPS, warps = MAPS * PIXELS, threads = warps * WARP;
-    static constexpr int blocks = BLOCKS, steps = 0, octets = 0; /* any */
-};
-
-/* GROUPS times four warps, each time 64 maps, of ROWS rows; kernels' rows are of STEPS steps. */
-template <int GROUPS, int ROWS, int BLOCKS, int STEPS> struct GroupTile {
-    static constexpr int maps = GROUPS * GROUP_MAPS, rows = ROWS, thread_rows = ROWS;
-    static constexpr int map_warps = GROUPS * GROUP, warps = map_warps, threads = warps * WARP;
-    static constexpr int blocks = BLOCKS, steps = STEPS;
-    /* An even number of steps are those of two pairs of octets. */
-    static constexpr int octets = STEPS % 2 == 0 ? 4 : 2, width = STEPS * 2 / octets;
+    static constexpr int blocks = BLOCKS;
 };
 
 /* The first map of the tile, of its group and of all, and its first pixel. */
@@ -229,14 +218,6 @@ __device__ void load(const Layer &q, const Shared &shared, const Rows &rows, int
                                 q.lifts + rows.channel + first + c, sizeof(float));
 }
 
-/* What was stored in shared memory is seen by tensor cores, too. */
-__device__ void fence_shared()
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
-}
-
 /* Numbers of octets of one column, multiplied by what makes channels alike. */
 template <int OCTETS> struct Numbers {
     float of[OCTETS][OCTET];
@@ -310,25 +291,24 @@ __device__ void convert_rows(const Layer &q, const Shared &shared, const float *
     }
 }
 
-/* Passes [pass, end) of what was loaded become rows of a set of planes. */
+/* What was loaded becomes rows of a set of planes. */
 template <typename T>
-__device__ void convert(const Layer &q, const Shared &shared, const Rows &rows, int stage, int pass,
-                        int end, int warp)
+__device__ void convert(const Layer &q, const Shared &shared, const Rows &rows, int stage, int warp)
 {
     const float *lifts = shared.lifts + (stage & 1) * q.stage_channels;
-    for (; pass < end; pass++) {
+    for (int pass = 0; pass < passes_of(q, T::warps); pass++) {
         const float *loaded = loaded_row(q, shared, stage, pass, T::warps) + max(rows.shift, 0);
         const int row = row_of(q, pass, warp, T::warps);
         const bool live = row < rows.live;
-        if (T::octets == 2 || (T::octets == 0 && q.octets == 2))
+        if (q.octets == 2)
             convert_rows<2>(q, shared, loaded, lifts, (stage & 1), row, live);
-        else if (T::octets == 4 || T::octets == 0)
+        else
             convert_rows<4>(q, shared, loaded, lifts, (stage & 1), row, live);
     }
 }
 
 /* What a warp does for the stages after the one that is multiplied: it begins to bring the one after the
- * next, and converts the next, in as many turns as there are. */
+ * next, and converts the next. */
 template <typename T, typename In> struct Ahead {
     const Layer &q;
     const Shared &shared;
@@ -336,25 +316,19 @@ template <typename T, typename In> struct Ahead {
     int stage, end, warp; /* the stage that is multiplied */
     bool converts;
 
-    __device__ void turn(int i, int turns) const
+    __device__ void turn() const
     {
-        const int passes = passes_of(q, T::warps);
-        if (i == 0) {
-            if (stage + 2 < end)
-                load<In>(q, shared, rows, stage + 2, warp, T::warps);
-            __pipeline_commit();
-            __pipeline_wait_prior(1);
-            __syncwarp();
-        }
+        if (stage + 2 < end)
+            load<In>(q, shared, rows, stage + 2, warp, T::warps);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncwarp();
         if (converts)
-            convert<T>(q, shared, rows, stage + 1, passes * i / turns, passes * (i + 1) / turns,
-                       warp);
-        if (i + 1 == turns)
-            fence_shared();
+            convert<T>(q, shared, rows, stage + 1, warp);
     }
 };
 
-/* ---- products, by warps ---- */
+/* ---- products ---- */
 
 /* A thread's sums: of each row two runs of 16 maps. */
 template <int ROWS> struct WarpSums {
@@ -366,21 +340,19 @@ struct Weights {
     uint4 upper, lower;
 };
 
-/* The weights of one step after the other, `runs` runs of maps. */
+/* The weights of one step after the other. */
 struct WeightReader {
     const uint4 *next;
     size_t step, ahead; /* vectors: to the next step; to what this lane brings from memory to L2 */
     bool brings;
 
-    /* COUNT steps are read at once. */
-    __device__ WeightReader(const Layer &q, const uint4 *first, int runs, int count)
-        : next(first), step(q.step_weights)
+    __device__ WeightReader(const Layer &q, const uint4 *first) : next(first), step(q.step_weights)
     {
-        constexpr int line = 8, run_lines = 2 * WARP / line; /* of 128 bytes */
-        const int lane = static_cast<int>(threadIdx.x) % WARP, lines = runs * run_lines;
-        ahead = lane / lines * step + lane % lines * line;
-        brings = lane < count * lines;
-        for (int i = 0; i < GF_TENSOR_AHEAD; i += count)
+        constexpr int line = 8, lines = 4 * WARP / line; /* of 128 bytes */
+        const int lane = static_cast<int>(threadIdx.x) % WARP;
+        ahead = lane * line;
+        brings = lane < lines;
+        for (int i = 0; i < GF_TENSOR_AHEAD; i++)
             bring(next + i * step);
         ahead += GF_TENSOR_AHEAD * step;
         next += lane;
@@ -395,14 +367,13 @@ struct WeightReader {
 #endif
     }
 
-    template <int COUNT, int RUNS> __device__ void read(Weights (&w)[COUNT][RUNS])
+    __device__ void read(Weights (&w)[2])
     {
         bring(next);
 #pragma unroll
-        for (int i = 0; i < COUNT; i++, next += step)
-#pragma unroll
-            for (int run = 0; run < RUNS; run++)
-                w[i][run] = {__ldg(next + run * 2 * WARP), __ldg(next + (run * 2 + 1) * WARP)};
+        for (int run = 0; run < 2; run++)
+            w[run] = {__ldg(next + run * 2 * WARP), __ldg(next + (run * 2 + 1) * WARP)};
+        next += step;
     }
 };
 
@@ -438,11 +409,11 @@ template <typename T> struct WarpProduct {
     static constexpr int ROWS = T::thread_rows;
     WarpSums<ROWS> totals = {};
     WeightReader weights;
-    Weights next[1][2];
+    Weights next[2];
     int row, octet; /* this lane's first, within a plane */
 
     __device__ WarpProduct(const Layer &q, const uint4 *first, int warp)
-        : weights(q, first + warp % T::map_warps * 4 * WARP, 2, 1), row(warp / T::map_warps * ROWS)
+        : weights(q, first + warp % T::map_warps * 4 * WARP), row(warp / T::map_warps * ROWS)
     {
         const int lane = static_cast<int>(threadIdx.x) % WARP;
         octet = (row + lane / 16) * static_cast<int>(q.p.stride_y) * q.columns +
@@ -459,7 +430,7 @@ template <typename T> struct WarpProduct {
 #pragma unroll 1
         for (int turn = 0; turn < 2; turn++)
             if ((turn == 0) == early)
-                ahead.turn(0, 1);
+                ahead.turn();
             else
                 multiply_rows(q, shared, stage);
     }
@@ -474,7 +445,7 @@ template <typename T> struct WarpProduct {
             int at = set * q.octets * q.plane + at_row * q.columns + octet;
 #pragma unroll 1
             for (int i = 0, along = 0; i < q.row_steps; i++) {
-                const Weights now[2] = {next[0][0], next[0][1]};
+                const Weights now[2] = {next[0], next[1]};
                 weights.read(next);
                 multiply_step(now, shared.upper + at + along, shared.lower + at + along,
                               stride * q.columns, &sums);
@@ -490,96 +461,6 @@ template <typename T> struct WarpProduct {
                 float &total = totals.of[i / 8][i / 4 % 2][i % 4];
                 total = fma(sums.of[i / 8][i / 4 % 2][i % 4], scales[i / 8 * stride], total);
             }
-        }
-    }
-
-    __device__ void keep(int warp, float *kept) const;
-};
-
-/* ---- products, by groups of warps ---- */
-
-template <typename T> struct GroupProduct {
-    static constexpr int ROWS = T::thread_rows, STEPS = T::steps;
-    /* Steps whose weights are read at once: as many as registers hold. */
-    static constexpr int RUN = STEPS == 5 || STEPS == 7 ? 3 : 2;
-    float totals[ROWS][4] = {};
-    WeightReader weights;
-    Weights next[RUN][1];
-
-    __device__ GroupProduct(const Layer &q, const uint4 *first, int warp)
-        : weights(q, first + warp * 2 * WARP, 1, RUN)
-    {
-        weights.read(next);
-    }
-
-    template <int MORE> __device__ void read()
-    {
-        Weights more[MORE][1];
-        weights.read(more);
-#pragma unroll
-        for (int i = 0; i < MORE; i++)
-            next[i][0] = more[i][0];
-    }
-
-    /* Begins COUNT steps of a row, octet `at` being the row's first, and to read the weights of the MORE
-     * after them. */
-    template <int FIRST, int COUNT, int MORE>
-    __device__ void multiply_run(const Layer &q, const Shared &shared, int at,
-                                 float (&sums)[ROWS][4])
-    {
-        const unsigned second = static_cast<unsigned>(q.plane),
-                       apart =
-                           static_cast<unsigned>(q.p.stride_y) * static_cast<unsigned>(q.columns);
-        Weights now[COUNT];
-#pragma unroll
-        for (int i = 0; i < COUNT; i++)
-            now[i] = next[i][0];
-        read<MORE>();
-        gf_group_begin();
-#pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            const int step = FIRST + i;
-            const int here = at + step / T::width * 2 * q.plane + step % T::width * q.step_octets;
-            gf_group_multiply(sums, now[i].lower, shared.upper + here, second, apart, step > 0);
-            gf_group_multiply(sums, now[i].upper, shared.lower + here, second, apart, true);
-            gf_group_multiply(sums, now[i].upper, shared.upper + here, second, apart, true);
-        }
-        gf_group_end();
-    }
-
-    /* Run by run, all steps of a row from FIRST on; the last run is under way then. */
-    template <int FIRST>
-    __device__ void multiply_runs(const Layer &q, const Shared &shared, int at,
-                                  float (&sums)[ROWS][4])
-    {
-        constexpr int COUNT = STEPS - FIRST < RUN ? STEPS - FIRST : RUN,
-                      REST = STEPS - FIRST - COUNT;
-        multiply_run<FIRST, COUNT, (REST == 0 || REST > RUN ? RUN : REST)>(q, shared, at, sums);
-        if constexpr (REST > 0) {
-            gf_group_wait<0>(sums);
-            multiply_runs<FIRST + COUNT>(q, shared, at, sums);
-        }
-    }
-
-    /* All products of a stage. While they are made, `ahead` has turns. */
-    template <typename Other>
-    __device__ void multiply(const Layer &q, const Shared &shared, int stage, const Other &ahead)
-    {
-        const int set = stage & 1, stride = static_cast<int>(q.p.stride_y);
-        int at_row = 0;
-#pragma unroll 1
-        for (int ky = 0; ky < q.p.height; ky++, at_row += static_cast<int>(q.p.dilation_y)) {
-            float sums[ROWS][4];
-            const int at = set * q.octets * q.plane + at_row * q.columns;
-            multiply_runs<0>(q, shared, at, sums);
-            ahead.turn(ky, q.p.height);
-            gf_group_wait<0>(sums);
-            const float *scales = shared.scales + set * q.rows + at_row;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    totals[r][i] = fma(sums[r][i], scales[r * stride], totals[r][i]);
         }
     }
 
@@ -609,13 +490,6 @@ template <typename T> __device__ void WarpProduct<T>::keep(int warp, float *kept
 #pragma unroll
     for (int i = 0; i < ROWS * 2; i++)
         keep_row<T>(totals.of[i / 2][i % 2], kept + i % 2 * 16 * MAP_TOTALS<T> + i / 2 * COLUMNS);
-}
-
-template <typename T> __device__ void GroupProduct<T>::keep(int warp, float *kept) const
-{
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        keep_row<T>(totals[r], kept + warp * 16 * MAP_TOTALS<T> + r * COLUMNS);
 }
 
 /* Until all blocks that share a tile are here. */
@@ -671,9 +545,6 @@ __device__ void finish(const Layer &q, const Corner &corner, const float *kept)
 
 /* ---- a block ---- */
 
-template <typename T>
-using Product = std::conditional_t<(T::steps > 0), GroupProduct<T>, WarpProduct<T>>;
-
 template <typename T, typename In>
 __global__ void __launch_bounds__(T::threads, T::blocks)
     tensor_layer(const __grid_constant__ Layer q)
@@ -698,17 +569,17 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
         shared.lines[i] = gf_input_row<char>(q.p, corner.n, y + i);
     const int stages = (q.stages + q.parts - 1) / q.parts, first = stages * corner.part;
     const int end = min(first + stages, q.stages);
-    Product<T> product(q,
-                       q.weights + corner.group * q.group_weights + first * q.stage_weights +
-                           corner.map / 16 * 2 * WARP,
-                       warp);
+    WarpProduct<T> product(q,
+                           q.weights + corner.group * q.group_weights + first * q.stage_weights +
+                               corner.map / 16 * 2 * WARP,
+                           warp);
 #pragma unroll 1
     for (int stage = first - 2; stage < end; stage++) {
         const Ahead<T, In> ahead = {
             q, shared, rows, stage, end, warp, stage + 1 >= first && stage + 1 < end};
         __syncthreads();
         if (stage < first)
-            ahead.turn(0, 1);
+            ahead.turn();
         else
             product.multiply(q, shared, stage, ahead);
     }
@@ -816,17 +687,16 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return cudaLaunchKernelEx(&config, tensor_layer<T, In>, q);
 }
 
-/* What a block takes, in microseconds: once; for each of its stages, and more where that is of two pairs
- * of octets; for each step of each row of one; and two of them on a multiprocessor each, where two have
- * room, of what they would take alone. Fitted to bench/results. */
+/* What a launch takes, in microseconds: once; each of its blocks, once; for each of its stages; for each step of each row of one; and
+ * two blocks on a multiprocessor each, where two have room, of what they would take alone. Fitted to
+ * bench/results. */
 struct Cost {
-    double start, block, stage, pair, step, crowd;
+    double start, block, stage, step, crowd;
 };
 
 struct Row {
     cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
     double (*cost)(const GfLaunch *launch, const Cost &cost);
-    bool single; /* warps multiply by themselves */
 };
 
 /* Of a tile; INFINITY where it does not go with the layer or the card. */
@@ -846,8 +716,7 @@ template <typename T> double cost_of(const GfLaunch *launch, const Cost &cost)
     const double rows =
         static_cast<double>(step->linear.height) * static_cast<double>(shape.row_steps);
     const double stages = static_cast<double>(gf_divide_up(shape.stages, parts));
-    const double alone = cost.block + stages * (cost.stage + (shape.octets > 2 ? cost.pair : 0.0) +
-                                                rows * cost.step);
+    const double alone = cost.block + stages * (cost.stage + rows * cost.step);
     const double load = T::blocks == 1 ? static_cast<double>(most)
                                        : static_cast<double>(most / 2) * 2 * cost.crowd +
                                              static_cast<double>(most % 2);
@@ -860,29 +729,7 @@ template <typename T> Row row_of()
                 return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
                                                   : run<T, void>(launch, stream);
             },
-            cost_of<T>, T::steps == 0};
-}
-
-/* The tile whose kernel has as many steps a row as the layer. */
-template <int GROUPS, int ROWS, int BLOCKS> Row group_row(const GfLaunch *launch)
-{
-    const GfTensorShape shape = gf_tensor_shape(launch->step);
-    if (!gf_has_groups() || launch->step->stride_x > 1)
-        return {};
-    switch (shape.row_steps * 10 + shape.octets) {
-    case 24:
-        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 2>>();
-    case 32:
-        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 3>>();
-    case 52:
-        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 5>>();
-    case 64:
-        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 6>>();
-    case 72:
-        return row_of<GroupTile<GROUPS, ROWS, BLOCKS, 7>>();
-    default:
-        return {};
-    }
+            cost_of<T>};
 }
 
 } // namespace
@@ -890,27 +737,20 @@ template <int GROUPS, int ROWS, int BLOCKS> Row group_row(const GfLaunch *launch
 extern "C" cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream)
 {
 #define ROW(MAPS, PIXELS, ROWS, BLOCKS) row_of<Tile<MAPS, PIXELS, ROWS, BLOCKS>>(),
-#define GROUP_ROW(GROUPS, ROWS, BLOCKS) group_row<GROUPS, ROWS, BLOCKS>(launch),
-    const Row rows[] = {GF_TENSOR_TILES(ROW) GF_TENSOR_GROUP_TILES(GROUP_ROW)};
+    static const Row rows[] = {GF_TENSOR_TILES(ROW)};
 #undef ROW
-#undef GROUP_ROW
-    static const Cost costs[] = {
-        {0.0, 7.8, 5.3, 0.0, 0.284, 0.70},   {0.0, 12.2, 3.3, 0.0, 0.433, 0.70},
-        {0.0, 11.8, 4.2, 0.0, 0.426, 0.70},  {6.2, 4.0, 1.35, 0.0, 0.156, 0.97},
-        {5.4, 4.0, 3.17, 0.0, 0.148, 0.94},  {0.0, 8.54, 3.19, 4.51, 0.183, 0.69},
-        {0.0, 11.4, 2.54, 2.13, 0.264, 0.7}, {5.1, 3.46, 1.44, 0.17, 0.091, 1.0}};
+    static const Cost costs[] = {{0.0, 7.8, 5.3, 0.284, 0.70},
+                                 {0.0, 12.2, 3.3, 0.433, 0.70},
+                                 {0.0, 11.8, 4.2, 0.426, 0.70},
+                                 {6.2, 4.0, 1.35, 0.156, 0.97},
+                                 {5.4, 4.0, 3.17, 0.148, 0.94}};
     constexpr size_t count = sizeof rows / sizeof *rows;
     static_assert(count == sizeof costs / sizeof *costs);
     size_t best = count;
     double lowest = INFINITY;
-    if (!launch->state)
-        return cudaErrorInvalidValue;
-    if (launch->tiling > count || (launch->tiling == 0 && gf_tensor_is_flat(launch->step) && gf_has_groups()))
-        return gf_tensor_is_flat(launch->step) && gf_has_groups() ? gf_launch_tensor_flat(launch, launch->tiling > count ? launch->tiling - count : 0, stream) : cudaErrorNotSupported;
-    /* From the last, groups of warps, on; warps by themselves only where groups cannot. */
-    for (size_t i = count; i-- > 0 && (launch->tiling > 0 || best == count || !rows[i].single);) {
+    for (size_t i = 0; i < count; i++) {
         const bool asked = launch->tiling == 0 || launch->tiling == i + 1;
-        const double cost = asked && rows[i].cost ? rows[i].cost(launch, costs[i]) : INFINITY;
+        const double cost = asked ? rows[i].cost(launch, costs[i]) : INFINITY;
         if (cost < lowest) {
             lowest = cost;
             best = i;

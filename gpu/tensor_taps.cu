@@ -134,6 +134,7 @@ Taps taps_of(const GfStep *step, const float *taps, const GfTensorLayer *layer)
     q.maps = static_cast<int>(linear->filters / linear->groups);
     q.stride = static_cast<int>(step->stride_x);
     q.steps = gf_tensor_steps(step);
+    q.weights = static_cast<uint4 *>(layer->weights);
     return q;
 }
 
@@ -145,26 +146,15 @@ extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
     constexpr unsigned threads = 256;
     const bool first = gf_tensor_is_first(step);
     Taps q = taps_of(step, taps, layer);
-    q.vectors = gf_tensor_vectors(step) / (first ? 1 : 2);
-    q.weights = static_cast<uint4 *>(layer->weights);
+    q.vectors =
+        layer->lines ? gf_flat_vectors(step) / 2 : gf_tensor_vectors(step) / (first ? 1 : 2);
     const unsigned blocks =
         static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads)));
     if (first)
         split_first_taps<<<blocks, threads>>>(q);
+    else if (layer->lines)
+        split_flat_taps<<<blocks, threads>>>(q);
     else
         split_taps<<<blocks, threads>>>(q);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t gf_split_flat_taps(const GfStep *step, const float *taps,
-                                          const GfTensorLayer *layer)
-{
-    constexpr unsigned threads = 256;
-    Taps q = taps_of(step, taps, layer);
-    q.vectors = step->linear.groups * q.flat.map_runs * q.flat.stages * step->linear.height *
-                gf_flat_step_vectors(step) / 2;
-    q.weights = static_cast<uint4 *>(layer->flat_weights);
-    split_flat_taps<<<static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads))),
-                      threads>>>(q);
     return cudaGetLastError();
 }

@@ -11,6 +11,7 @@ struct Stand {
     bool wide;
     void *weights_host, *factors_host;
     void *weights, *factors, *bias, *state;
+    size_t tiling; /* that the state was made for */
 };
 
 /* ---- numbers ---- */
@@ -80,14 +81,28 @@ Stand *make_stand(const GfAlgorithm *row, const GfStep *step, const GfStep *pool
         free(host);
     }
     if (row && row->open)
-        must(row->open(step, wide, &stand->state), row->name);
+        must(row->open(step, wide, 0, &stand->state), row->name);
     return stand;
+}
+
+static void close_state(Stand *stand)
+{
+    if (stand->row && stand->row->close)
+        stand->row->close(stand->state);
+}
+
+static void open_for(Stand *stand, size_t tiling)
+{
+    if (!stand->row || !stand->row->open || stand->tiling == tiling)
+        return;
+    close_state(stand);
+    must(stand->row->open(stand->step, stand->wide, tiling, &stand->state), stand->row->name);
+    stand->tiling = tiling;
 }
 
 void free_stand(Stand *stand)
 {
-    if (stand->row && stand->row->close)
-        stand->row->close(stand->state);
+    close_state(stand);
     must_cuda(cudaFree(stand->weights), "numbers");
     must_cuda(cudaFree(stand->factors), "numbers");
     must_cuda(cudaFree(stand->bias), "numbers");
@@ -168,8 +183,9 @@ static bool launch_rows(const Stand *stand, const Inputs *in, const Way *way, co
     return error == cudaSuccess;
 }
 
-bool launch_stand(const Stand *stand, const Inputs *in, const Way *way, Array *out)
+bool launch_stand(Stand *stand, const Inputs *in, const Way *way, Array *out)
 {
+    open_for(stand, way->tiling);
     const GfStep *last = stand->pool ? stand->pool : stand->step;
     size_t height = last->out_height, cuts = gf_min(way->cuts, height);
     unsigned char *to = to_device(out);

@@ -30,4 +30,4 @@ typedef struct Way {
 
 /* Runs the step on all pictures; `out` has their number and the output format. False when
  * the tiling does not go with the step. */
-bool launch_stand(const Stand *stand, const Inputs *in, const Way *way, Array *out);
+bool launch_stand(Stand *stand, const Inputs *in, const Way *way, Array *out);

@@ -48,7 +48,7 @@ static void check_pictures(const Bout *bout, const Array *out, const char *what)
 }
 
 /* Pictures [first, first + count) once more, in several launches: as they were in `whole`? */
-static void check_again(const Bout *bout, const Stand *stand, Way way, size_t first, size_t count,
+static void check_again(const Bout *bout, Stand *stand, Way way, size_t first, size_t count,
                         const Array *whole, const char *what)
 {
     const Trial *trial = bout->trial;
@@ -87,7 +87,7 @@ static void describe_trial(const Bout *bout, const char *method, size_t tiling, 
 }
 
 /* One tiling; false when it does not go with the step. */
-static bool run_tiling(const Bout *bout, const Stand *stand, const char *method, size_t tiling)
+static bool run_tiling(const Bout *bout, Stand *stand, const char *method, size_t tiling)
 {
     char what[600];
     const Trial *trial = bout->trial;
