@@ -123,10 +123,39 @@ static GfStatus special_layer_supports(const GfStep *step)
     return GF_OK;
 }
 
+/* The squares that methods for layers know when compiled. */
+static bool is_usual_square(const GfLinear *linear)
+{
+    return linear->width == linear->height &&
+           (linear->width == 3 || linear->width == 5 || linear->width == 7);
+}
+
+/* Is it a layer of one map, or few, of each channel? */
+static bool is_depthwise(const GfLinear *linear)
+{
+    return linear->groups > 1 && linear->depth == 1 && linear->filters / linear->groups < 4;
+}
+
+static GfStatus special_depthwise_supports(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t stride = step->stride_x;
+    if (!is_usual_square(linear) || step->stride_y != stride || stride > 2 ||
+        step->dilation_x > 1 || step->dilation_y > 1)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "special: depthwise layers of 3 x 3, 5 x 5 or 7 x 7 taps, strides 1 and 2, "
+                       "dilation 1");
+    if (step->out_width * linear->filters > INT_MAX / step->out_height)
+        return gf_fail(GF_EUNSUPPORTED, "special: depthwise layers of up to 2^31 samples");
+    return GF_OK;
+}
+
 static GfStatus special_supports(const GfStep *step, bool wide)
 {
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
+    if (gf_step_is_layer(step) && is_depthwise(&step->linear))
+        return special_depthwise_supports(step);
     GF_TRY(need_dense(step, "special"));
     if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
         return gf_fail(GF_EUNSUPPORTED, "special: rows of %zu pixels are too long", step->in_width);
@@ -137,7 +166,8 @@ static GfStatus special_supports(const GfStep *step, bool wide)
  * all of them on the map, and nothing done to them but the store. */
 static bool special_pools(const GfStep *step, const GfStep *pool)
 {
-    if (!gf_step_is_layer(step) || step->out != GF_F32 || pool->kind != GF_STEP_POOL)
+    if (!gf_step_is_layer(step) || step->channels > 1 || step->out != GF_F32 ||
+        pool->kind != GF_STEP_POOL)
         return false;
     const bool windows = pool->pool.width == 2 && pool->pool.height == 2 && pool->stride_x == 2 &&
                          pool->stride_y == 2 && pool->dilation_x == 1 && pool->dilation_y == 1;
@@ -185,8 +215,8 @@ enum { TENSOR_CHANNELS = 4 };
 static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
-    /* Of the smallest tile: 8 rows of 64 maps, or 16 of 32, by four warps. */
-    const size_t rows = linear->filters / linear->groups > 32 ? 8 : 16;
+    /* Of the smallest tile: 4 rows of 64 maps, or 8 of 32, by four warps. */
+    const size_t rows = linear->filters / linear->groups > 32 ? 4 : 8;
     const size_t bytes = gf_tensor_tile(step, rows, 4).bytes;
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
@@ -374,13 +404,6 @@ static bool special_pays(const GfStep *step, bool wide)
            (side == GF_SPECIAL_SIDE && !gf_sample_is_float(step->in));
 }
 
-/* The squares that methods for layers know when compiled. */
-static bool is_usual_square(const GfLinear *linear)
-{
-    return linear->width == linear->height &&
-           (linear->width == 3 || linear->width == 5 || linear->width == 7);
-}
-
 /* Of layers, squares as networks have them, where a card has work for a while. On one channel, windows side
  * by side, small kernels are faster by multiply-adds, and more exact. */
 static bool tensor_pays(const GfStep *step, bool wide)
@@ -401,12 +424,6 @@ static bool tensor_pays(const GfStep *step, bool wide)
     if (linear->width == 1 && linear->height == 1)
         return linear->depth * linear->filters / linear->groups >= 1 << 14 && work >= 3 << 24;
     return is_usual_square(linear) && work >= (linear->depth < 64 ? 1 << 27 : 1 << 26);
-}
-
-/* Is it a layer of one map, or few, of each channel? */
-static bool is_depthwise(const GfLinear *linear)
-{
-    return linear->groups > 1 && linear->depth == 1 && linear->filters / linear->groups < 4;
 }
 
 /* Those whose windows and taps are side by side: the other kernels of `general` know

@@ -351,7 +351,9 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
 /* Tiles of layers, in the order of their tilings: warps that share the maps, 32 each; warps that share the
  * rows, and rows of each; blocks on a multiprocessor, which bounds a thread's registers. */
 #define GF_TENSOR_TILES(TILE)                                                                      \
-    TILE(2, 2, 8, 2) TILE(4, 2, 8, 1) TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2)
+    TILE(2, 2, 8, 2)                                                                               \
+    TILE(4, 2, 8, 1) TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2) TILE(2, 2, 2, 2)           \
+        TILE(1, 4, 2, 2)
 
 /* Steps whose weights are on their way from memory to L2. */
 enum { GF_TENSOR_AHEAD = 8 };
@@ -630,8 +632,10 @@ cudaError_t gf_launch_light(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
-/* The form of `special` for layers of one channel, which gf_launch_special() passes on. */
+/* The forms of `special` for layers of one channel and for depthwise layers, which gf_launch_special() passes
+ * on. */
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 
 /* The form of `tensor` for layers, which gf_launch_tensor() passes on; and what makes its weights of
  * the taps, which are f32 in device memory, on the current device's default stream. */

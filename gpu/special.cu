@@ -999,6 +999,8 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
     const bool layer = gf_step_is_layer(step) && !is_bank(launch);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;
+    if (layer && step->channels > 1)
+        return gf_launch_special_depthwise(launch, stream);
     if (layer || (alike && launch->tiling == GF_SPECIAL_AS_LAYER))
         return gf_launch_special_layer(launch, stream);
     return gf_with_sample<float>(
