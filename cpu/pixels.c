@@ -223,6 +223,18 @@ static void opacity_row(const Work *work, size_t r)
                                          step->out_width);
 }
 
+/* Each colour by its own curve. */
+static void light_row(const Work *work, const GfPointwise *how)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    unsigned char *row = work->bank.responses[0];
+    for (size_t c = 0; c < step->post_channels; c++)
+        pixels->functions->light(row + c * pixels->real, how,
+                                 gf_light_curve(step->light, c, step->post_channels),
+                                 step->channels, step->out_width);
+}
+
 /* What rides on the step: functions of one sample, not for opacity; the gain for all. */
 static void finish_row(const Work *work)
 {
@@ -236,7 +248,10 @@ static void finish_row(const Work *work)
         functions->copy_channel((unsigned char *)work->saved + alpha, row + alpha, 1.0,
                                 step->channels, step->out_width);
     for (size_t i = 0; i < step->posts; i++)
-        functions->pointwise(row, &step->post[i], pixels->row);
+        if (gf_pointwise_is_light(&step->post[i]))
+            light_row(work, &step->post[i]);
+        else
+            functions->pointwise(row, &step->post[i], pixels->row);
     if (step->gain != 1.0 || step->mid != 0.0)
         functions->affine(row, step->gain, step->mid, pixels->row);
     if (spare)

@@ -208,12 +208,13 @@ static GfStatus add_gray(Builder *builder, GfGray gray)
 /* ---- light ---- */
 
 /* Such functions are of many instructions, so they do not ride on filters: they have steps of their own. */
-static GfStatus add_light(GfPipeline *pipeline, GfPointwiseOp op, double white, double gamma)
+static GfStatus add_light(GfPipeline *pipeline, GfPointwiseOp op, double white,
+                          const GfLight *light)
 {
     GfStep *step;
     GF_TRY(add_identity(pipeline, &step));
-    step->light = true;
-    step->post[step->posts++] = (GfPointwise){op, white, gamma};
+    step->light = light;
+    step->post[step->posts++] = (GfPointwise){.op = op, .a = white};
     return GF_OK;
 }
 
@@ -408,8 +409,8 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
     GF_GO(gf_allocate_zero(filter->count + 1, sizeof *builder.referred, &builder.referred));
     note_references(&builder);
     GF_GO(add_gray(&builder, options->gray));
-    if (options->linear)
-        GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->gamma));
+    if (options->light)
+        GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->light));
     pipeline->lead = pipeline->count;
     GF_GO(add_stages(&builder));
 done:
@@ -418,9 +419,9 @@ done:
     return status;
 }
 
-GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, double gamma)
+GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, const GfLight *light)
 {
-    return add_light(pipeline, GF_POINTWISE_ENCODE, white, gamma);
+    return add_light(pipeline, GF_POINTWISE_ENCODE, white, light);
 }
 
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline)

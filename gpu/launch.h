@@ -44,7 +44,8 @@ typedef struct GfLaunch {
     GfOutRows out;
     size_t y0, y1; /* y0 < y1 */
     size_t count;  /* pictures, 1 to 65535 */
-    /* Taps, filters x depth x height x width; NULL where the step has none. */
+    /* Taps, filters x depth x height x width, or, of a step of light, the tables of its curves, those of
+     * red first; NULL where the step has none. */
     const void *weights;
     const void *weights_host; /* the same; host */
     const void *factors;      /* of a separable step: for each kernel its column, then its row */

@@ -115,6 +115,10 @@ static void test_large_floats(void **state)
 
 static void test_ranges_alpha_flip(void **state)
 {
+    double table[] = {0.0, 0.0, 0.01, 0.3, 1.0};
+    GfLight lights[] = {gf_light_srgb(), gf_light_power(2.2), gf_light_power(1.8)};
+    lights[2].curves[0] = lights[0].curves[0];
+    lights[2].curves[1] = (GfCurve){.table = table, .points = 5};
     for (size_t f = 0; f < sizeof filters / sizeof *filters; f++)
         for (int range = GF_RANGE_AUTO; range <= GF_RANGE_OFFSET; range++)
             for (int alpha = GF_ALPHA_AUTO; alpha <= GF_ALPHA_FILTER; alpha++)
@@ -125,8 +129,8 @@ static void test_ranges_alpha_flip(void **state)
                     options.alpha = (GfAlpha)alpha;
                     options.flip = range % 2 == 1;
                     options.gray = (GfGray)((size_t)(range + alpha) % 3);
-                    options.linear = (f + (size_t)range) % 3 == 0;
-                    options.gamma = f % 2 ? 2.2 : 0.0;
+                    if ((f + (size_t)range) % 3 == 0)
+                        options.light = &lights[f % 3];
                     /* Division by an opacity of zero or by its small remains is no fair question.
                      */
                     if (alpha == GF_ALPHA_PREMUL && (f >= 8 || f == 6 || f == 7))
