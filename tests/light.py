@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds --linear to colour profiles and gamma chunks that are made here, byte by byte.
+"""Holds --linear, and the profiles of outputs, to colour profiles and gamma chunks that are made here, byte by byte.
 
     pip install numpy
     tests/light.py GPUFILTER [OPTION...]
@@ -202,6 +202,79 @@ def refused(call, folder, name, why, data, *arguments):
     report(name, "" if result.returncode and f"{source}: its colour profile {why}" in said else f"said {said!r}")
 
 
+# ---- profiles of outputs ----
+
+
+def profile_in(path):
+    """The profile of a JPEG (ICC.1:2010, annex B.4) or PNG, or nothing."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:2] == b"\xff\xd8":
+        at = data.find(b"\xff\xe2")
+        length = int.from_bytes(data[at + 2 : at + 4], "big")
+        return data[at + 18 : at + 2 + length] if data[at + 4 : at + 16] == b"ICC_PROFILE\0" else b""
+    at = data.find(b"iCCP")
+    length = int.from_bytes(data[at - 4 : at], "big")
+    return zlib.decompress(data[at + 4 : at + 4 + length].split(b"\0\0", 1)[1]) if at > 0 else b""
+
+
+def tag(data, name):
+    for i in range(int.from_bytes(data[128:132], "big")):
+        signature, at, size = struct.unpack(">4sII", data[132 + 12 * i : 144 + 12 * i])
+        if signature == name:
+            return data[at : at + size]
+    return b""
+
+
+def power_of(curve):
+    """Of a curve that is one power."""
+    if curve[:4] == b"curv":
+        return int.from_bytes(curve[12:14], "big") / 256
+    return int.from_bytes(curve[12:16], "big") / 65536 if curve[8:10] == b"\0\0" else None
+
+
+def adapted(white, primaries):
+    """X Y Z of red, green and blue under D50: their sum is white, which goes to D50 by Bradford's matrix."""
+    bradford = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
+    to_xyz = lambda x, y: np.array([x / y, 1, (1 - x - y) / y])
+    columns = np.array([to_xyz(*xy) for xy in primaries]).T
+    columns = columns * np.linalg.solve(columns, to_xyz(*white))
+    ratio = (bradford @ [0.9642, 1, 0.8249]) / (bradford @ to_xyz(*white))
+    return np.linalg.inv(bradford) @ np.diag(ratio) @ bradford @ columns
+
+
+def written(call, folder, chunks, name, *arguments):
+    """The profile of an output called `name` of a picture with these chunks."""
+    png(f"{folder}/in.png", np.zeros((2, 2, 3), np.uint8), *chunks)
+    path = f"{folder}/{name}"
+    subprocess.run([*call, f"{folder}/in.png", "--kernel", "box", "-o", path, "--overwrite", *arguments], check=True)
+    return profile_in(path)
+
+
+def check_written(call, folder):
+    gamma, d65 = (b"gAMA", struct.pack(">I", 55556)), (0.3127, 0.329)
+    srgb_primaries, wide = ((0.64, 0.33), (0.3, 0.6), (0.15, 0.06)), ((0.64, 0.33), (0.21, 0.71), (0.15, 0.06))
+    numbers = [round(100000 * n) for n in np.ravel((d65, *wide))]
+    colours = b"cHRM", struct.pack(">8I", *numbers)
+    for name, chunks, primaries in (("gAMA", [gamma], srgb_primaries), ("gAMA and cHRM", [gamma, colours], wide)):
+        made = written(call, folder, chunks, "out.jpg")
+        xyz = [struct.unpack(">3i", tag(made, t)[8:20] or bytes(12)) for t in (b"rXYZ", b"gXYZ", b"bXYZ")]
+        far = np.abs(np.array(xyz).T / 65536 - adapted(d65, primaries)).max()
+        powers = [power_of(tag(made, t)) for t in (b"rTRC", b"gTRC", b"bTRC")]
+        good = made[16:20] == b"RGB " and far < 1e-3 and powers == [stored(1 / 0.55556)] * 3
+        report(f"{name}, from PNG to JPEG", "" if good else f"primaries {far} off, powers {powers}")
+        again = written(call, folder, [iccp(made)], "again.png")
+        report(f"{name}, and back", "" if again == made else "another profile")
+        gray = written(call, folder, chunks, "gray.jpg", "--gray")
+        good = gray[16:20] == b"GRAY" and power_of(tag(gray, b"kTRC")) == stored(1 / 0.55556)
+        report(f"{name}, gray, from PNG to JPEG", "" if good else "another curve")
+    report("sRGB, from PNG to JPEG", "a profile" if written(call, folder, [(b"sRGB", b"\0"), gamma], "out.jpg") else "")
+    for name in "gray.png", "gray.jpg":
+        own = written(call, folder, [iccp(rgb(*(encoded for _, encoded in CURVES["a curve for each colour"])))], name, "--gray")
+        good = own[16:20] == b"GRAY" and tag(own, b"kTRC")[:524] == ODD[1]
+        report(f"a profile's green, {name}", "" if good else "another curve")
+
+
 def main():
     call = sys.argv[1:]
     random = np.random.default_rng(8)
@@ -232,6 +305,7 @@ def main():
         refused(call, folder, "a falling curve", "has a curve by which light does not grow", rgb(curv(65535, 0)))
         refused(call, folder, "a border for each colour", "has a curve of light for each colour",
                 rgb(*(encoded for _, encoded in CURVES["a curve for each colour"])), "--border", "constant:7")  # fmt: skip
+        check_written(call, folder)
     return 1 if failures else 0
 
 
