@@ -30,6 +30,8 @@ typedef struct GfRowFunctions {
     void (*affine)(void *row, double a, double b, size_t n);
     /* row[i] = row[i] / (by[i] * factor), or 0 where that is nothing */
     void (*divide)(void *row, const double *by, double factor, size_t n);
+    /* Is there no NaN and no infinity? */
+    bool (*finite)(const void *row, size_t n);
     /* row[i] = sqrt(row[i]) */
     void (*root)(void *row, size_t n);
     void (*pointwise)(void *row, const GfPointwise *how, size_t n);

@@ -14,6 +14,6 @@
         .affine = affine_##type, .divide = divide_##type, .root = root_##type,                     \
         .pointwise = pointwise_##type, .light = light_##type, .combine = combine_##type,           \
         .premultiply = premultiply_##type, .unpremultiply = unpremultiply_##type,                  \
-        .copy_channel = copy_channel_##type, .store = store_##type                                 \
+        .finite = finite_##type, .copy_channel = copy_channel_##type, .store = store_##type        \
     }
 #endif

@@ -17,6 +17,15 @@ static void NAME(divide)(void *to, const double *by, double factor, size_t n)
     }
 }
 
+static bool NAME(finite)(const void *from, size_t n)
+{
+    const REAL *row = from;
+    REAL nothing = 0;
+    for (size_t i = 0; i < n; i++)
+        nothing += row[i] * 0;
+    return nothing == 0;
+}
+
 static void NAME(root)(void *to, size_t n)
 {
     REAL *row = to;

@@ -150,6 +150,60 @@ static void test_valid(void **state)
     }
 }
 
+/* Columns of 48 taps and more, which are summed for several rows at once. */
+static void test_tall_kernels(void **state)
+{
+    static const char *const tall[] = {
+        "gaussian:sigma=6",         "gaussian:sigma_x=0.6:sigma_y=20",
+        "unsharp:sigma=7:amount=3", "dog:sigma1=1.3:sigma2=9",
+        "shift:x=-1.3:y=-70.4",     "gaussian:sigma=7,sobel"};
+    for (size_t f = 0; f < sizeof tall / sizeof *tall; f++)
+        for (size_t b = 0; b < sizeof borders / sizeof *borders; b++)
+            for (size_t in = GF_U8; in <= GF_F64; in++) {
+                const size_t channels = 1 + (f + b + in) % 4;
+                GfPlanOptions options = gf_plan_options_default(in == GF_U16 ? GF_U16
+                                                                : f % 2      ? GF_F32
+                                                                             : GF_U8);
+                options.border = borders[b];
+                options.border_value = 0.3;
+                options.alpha = b % 2 ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+                options.band_bytes = 1 + 500 * (f % 2);
+                check(*state, tall[f],
+                      format_of(2 + 19 * (f % 3), 1 + 61 * (b % 3), channels, channels % 2 == 0,
+                                (GfSample)in),
+                      options);
+            }
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.border = GF_BORDER_VALID;
+    options.alpha = GF_ALPHA_COPY;
+    for (size_t channels = 1; channels <= 4; channels++)
+        check(*state, tall[0], format_of(83, 91, channels, channels % 2 == 0, GF_U8), options);
+}
+
+/* A number that is none reaches as far as the taps do, and no row farther. */
+static void test_tall_kernels_on_no_numbers(void **state)
+{
+    Backends *backends = *state;
+    const float none[] = {NAN, INFINITY};
+    GfFilter *filter = parse("gaussian:sigma=7"); /* 28 pixels to each side */
+    GfFormat format = format_of(3, 150, 1, false, GF_F32);
+    GfPlanOptions options = gf_plan_options_default(GF_F32);
+    GfPlan *plan = make_plan(filter, "no numbers", &format, &options);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t at = 60; at < 68; at++) {
+            GfImage in = random_picture(format);
+            ((float *)(void *)((unsigned char *)in.samples + at * in.stride))[1] = none[i];
+            GfImage out = run_plan(backends->cpu, plan, &in);
+            for (size_t y = 0; y < 150; y++)
+                for (size_t x = 0; x < 3; x++)
+                    assert_int_equal(isfinite(sample_at(&out, y, x)), y + 28 < at || y > at + 28);
+            gf_image_free(&out);
+            gf_image_free(&in);
+        }
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+}
+
 static void assert_row(Backends *backends, const char *text, GfBorder border, GfRange range,
                        const unsigned char *in, size_t width, size_t height,
                        const unsigned char *expected)
@@ -240,6 +294,8 @@ int main(void)
         cmocka_unit_test(test_large_floats),
         cmocka_unit_test(test_ranges_alpha_flip),
         cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_tall_kernels),
+        cmocka_unit_test(test_tall_kernels_on_no_numbers),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }
