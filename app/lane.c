@@ -75,6 +75,7 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
         options.band_bytes = gf_min(options.band_bytes, wishes->band_bytes);
     options.whole = backend->whole;
     options.slots = backend->slots;
+    options.tall = backend->tall;
     GfStatus status;
     lane->backend = backend;
     lane->wishes = *wishes;

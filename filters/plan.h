@@ -49,6 +49,7 @@ typedef struct GfPlanOptions {
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
     size_t slots;      /* submits of one picture in flight; 0: GF_SLOTS */
+    size_t tall;       /* most rows of a kernel that is a product in one step; 0: any */
 } GfPlanOptions;
 
 /* Everything default for a picture of that sample type: replicate, auto, auto. */

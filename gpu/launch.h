@@ -176,8 +176,9 @@ enum { GF_SPECIAL_AS_LAYER = 6 };
     BLOCK(128, 16)                                                                                 \
     BLOCK(128, 64) BLOCK(128, 256) BLOCK(64, 16) BLOCK(64, 64) BLOCK(64, 256) BLOCK(32, 64)
 
-/* The smallest pieces in which `separable` works. */
-enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8 };
+/* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory suffices in
+ * f64, too. */
+enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8, GF_SEPARABLE_TALL = 256 };
 
 /* Bytes of shared memory that a block of `separable` needs for strips of `strip` columns and steps of
  * `step` rows, both multiples of 4. */

@@ -706,6 +706,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     cuda->forced = forced;
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,
+                                .tall = forced ? 0 : GF_SEPARABLE_TALL,
                                 .bytes_per_second = gf_cuda_bandwidth(number),
                                 .flops_per_second = gf_cuda_flops(number),
                                 .state = cuda,

@@ -227,8 +227,10 @@ void test_factors(void)
             must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L1}), "combine");
         factors->anchor_x = i % 4 ? factors->anchor_x : below(width);
         factors->anchor_y = i % 4 ? factors->anchor_y : below(height);
-        run_one("factors", format_of(1 + below(150), 1 + below(70), 1 + i % 4, sample),
-                options_of(sample, (GfBorder)(i / SAMPLES % BORDERS)), filter);
+        GfPlanOptions options = options_of(sample, (GfBorder)(i / SAMPLES % BORDERS));
+        options.tall = i % 7 == 3 ? 1 : 0; /* in two steps */
+        run_one("factors", format_of(1 + below(150), 1 + below(70), 1 + i % 4, sample), options,
+                filter);
     }
 }
 

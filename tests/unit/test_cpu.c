@@ -204,6 +204,30 @@ static void test_tall_kernels_on_no_numbers(void **state)
     gf_filter_free(filter);
 }
 
+/* A row and a column as two steps are what they are as one. */
+static void test_kernels_in_two_steps(void **state)
+{
+    static const char *const split[] = {"gaussian:sigma=1.7",
+                                        "shift:x=2.3:y=-1.4",
+                                        "sobel:x",
+                                        "5x3/8: 1 4 6 4 1 -2 -8 -12 -8 -2 3 12 18 12 3",
+                                        "gaussian:sigma=2,scharr",
+                                        "box:size=4,unsharp:sigma=1"};
+    for (size_t f = 0; f < sizeof split / sizeof *split; f++)
+        for (int border = GF_BORDER_REPLICATE; border <= GF_BORDER_VALID; border++)
+            for (size_t channels = 1; channels <= 4; channels++) {
+                GfPlanOptions options = gf_plan_options_default(f % 2 ? GF_U8 : GF_U16);
+                options.border = (GfBorder)border;
+                options.border_value = 99;
+                options.tall = 2;
+                options.flip = channels % 2;
+                options.alpha = channels % 3 ? GF_ALPHA_COPY : GF_ALPHA_AUTO;
+                options.band_bytes = 1;
+                check(*state, split[f],
+                      format_of(23, 31, channels, channels % 2 == 0, (GfSample)(f % 2)), options);
+            }
+}
+
 static void assert_row(Backends *backends, const char *text, GfBorder border, GfRange range,
                        const unsigned char *in, size_t width, size_t height,
                        const unsigned char *expected)
@@ -294,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_large_floats),
         cmocka_unit_test(test_ranges_alpha_flip),
         cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_kernels_in_two_steps),
         cmocka_unit_test(test_tall_kernels),
         cmocka_unit_test(test_tall_kernels_on_no_numbers),
     };
