@@ -194,6 +194,20 @@ def check(call, folder, name, picture, curves, *chunks):
     return report(name, "" if error <= {8: 0.501, 16: 0.55}[bits] else f"{error} steps from what it should be")
 
 
+def check_run(call, folder, picture):
+    """Pictures of one size in one run: each is filtered by the curves of its own profile."""
+    names = list(CURVES)
+    for i, name in enumerate(names):
+        png(f"{folder}/{i}.png", picture, iccp(rgb(*(encoded for _, encoded in CURVES[name]))))
+    sources = [f"{folder}/{i}.png" for i in range(len(names))]
+    result = run(call, *sources, "-j", "1", "--depth", "8", "--format", "npy", "--name", "{stem}{ext}", "-o", f"{folder}/run/")
+    worst = 0.0
+    for i, name in enumerate(names):
+        exact = wanted(picture, [light for light, _ in CURVES[name]], False).transpose(2, 0, 1)
+        worst = max(worst, np.abs(np.load(f"{folder}/run/{i}.npy") - exact).max()) if result.returncode == 0 else np.inf
+    report("all of them in one run", "" if worst <= 0.501 else f"{worst} steps from what it should be {result.stderr}")
+
+
 def refused(call, folder, name, why, data, *arguments):
     source = f"{folder}/in.png"
     png(source, np.zeros((2, 2, 3), np.uint8), iccp(data))
@@ -300,6 +314,7 @@ def main():
             check(call, folder, f"gAMA and cHRM, {bits} bits", noise[:, :, :3], power, gamma, colours)
             check(call, folder, f"cHRM, {bits} bits", noise[:, :, :3], [srgb], colours)
             check(call, folder, f"sRGB and gAMA, {bits} bits", noise[:, :, :3], [srgb], (b"sRGB", b"\0"), gamma)
+        check_run(call, folder, random.integers(0, 256, (9, 14, 3), np.uint8))
         printer = profile(b"RGB ", [(b"A2B0", lut()), (b"B2A0", lut())], b"prtr", b"Lab ")
         refused(call, folder, "tables of colours", "has no curves of light", printer)
         refused(call, folder, "a falling curve", "has a curve by which light does not grow", rgb(curv(65535, 0)))
