@@ -258,9 +258,7 @@ GfStatus gf_light_of(const GfMetadata *metadata, GfLight *light)
     *light = gf_light_srgb();
     if (metadata->icc.data)
         return light_of_icc(&metadata->icc, light);
-    /* What says sRGB often says its gamma too, for those who know no better. */
-    if (metadata->srgb_intent < 0 && metadata->gamma > 0.0 &&
-        fabs(metadata->gamma - 0.45455) > 5e-4)
+    if (metadata->srgb_intent < 0 && metadata->gamma > 0.0 && !gf_gamma_is_srgb(metadata->gamma))
         *light = gf_light_power(1.0 / metadata->gamma);
     return GF_OK;
 }

@@ -29,6 +29,12 @@ typedef struct GfLight {
  * and the program was built without lcms2; GF_EMEMORY. */
 GfStatus gf_light_of(const GfMetadata *metadata, GfLight *light);
 
+/* Whether PNG's gAMA is the number that stands for sRGB's curve, for those who know powers only: 1 / 2.2. */
+static inline bool gf_gamma_is_srgb(double gamma)
+{
+    return fabs(gamma - 0.45455) <= 5e-4;
+}
+
 /* sRGB's curve, and light = stored^gamma, for all colours; they own nothing. */
 GfLight gf_light_srgb(void);
 GfLight gf_light_power(double gamma);

@@ -2,11 +2,11 @@
  * that has no word for it, unless a profile takes it over. */
 #include "images/profile.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "images/light.h"
 
 static bool fits(const GfBlob *icc, size_t colours)
 {
@@ -56,14 +56,22 @@ static GfStatus make_gray(const GfBlob *icc, GfBlob *profile)
     return status;
 }
 
-/* Chromaticities are sRGB's where none are given. */
+/* Without chromaticities they are sRGB's; what is sRGB altogether needs no profile. */
 static GfStatus make_from_chunks(const GfMetadata *metadata, size_t colours, GfBlob *profile)
 {
     static const double srgb[] = {0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06};
+    static const double srgb_curve[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
     const double *c = metadata->has_chromaticities ? metadata->chromaticities : srgb;
+    double far = 0.0;
+    for (size_t i = 0; i < sizeof srgb / sizeof *srgb; i++)
+        far = fmax(far, fabs(c[i] - srgb[i]));
+    if (gf_gamma_is_srgb(metadata->gamma) && (far < 1e-3 || colours == 1))
+        return GF_OK;
     const cmsCIExyY white = {c[0], c[1], 1};
     const cmsCIExyYTRIPLE primaries = {{c[2], c[3], 1}, {c[4], c[5], 1}, {c[6], c[7], 1}};
-    cmsToneCurve *curve = cmsBuildGamma(NULL, 1.0 / metadata->gamma);
+    cmsToneCurve *curve = gf_gamma_is_srgb(metadata->gamma)
+                              ? cmsBuildParametricToneCurve(NULL, 4, srgb_curve)
+                              : cmsBuildGamma(NULL, 1.0 / metadata->gamma);
     cmsToneCurve *curves[3] = {curve, curve, curve};
     if (!curve)
         return GF_OK;

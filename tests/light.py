@@ -282,6 +282,13 @@ def check_written(call, folder):
         gray = written(call, folder, chunks, "gray.jpg", "--gray")
         good = gray[16:20] == b"GRAY" and power_of(tag(gray, b"kTRC")) == stored(1 / 0.55556)
         report(f"{name}, gray, from PNG to JPEG", "" if good else "another curve")
+    old = b"gAMA", struct.pack(">I", 45455)
+    curve = tag(written(call, folder, [old, colours], "out.jpg"), b"rTRC")
+    report("sRGB's gamma and cHRM, from PNG to JPEG", "" if curve == SRGB[1] else "another curve")
+    own = b"cHRM", struct.pack(">8I", *(round(100000 * n) for n in np.ravel((d65, *srgb_primaries))))
+    for chunks in [old], [old, own]:
+        made = written(call, folder, chunks, "out.jpg")
+        report(f"what is sRGB by {len(chunks)}, from PNG to JPEG", "a profile" if made else "")
     report("sRGB, from PNG to JPEG", "a profile" if written(call, folder, [(b"sRGB", b"\0"), gamma], "out.jpg") else "")
     for name in "gray.png", "gray.jpg":
         own = written(call, folder, [iccp(rgb(*(encoded for _, encoded in CURVES["a curve for each colour"])))], name, "--gray")
