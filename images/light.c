@@ -207,7 +207,7 @@ static GfStatus read_curve(cmsHPROFILE profile, cmsTagSignature tag, GfCurve *cu
 {
     if (!cmsIsTag(profile, tag))
         return gf_fail(GF_EINPUT, "its colour profile has no curves of light, only tables of "
-                                  "colours, which --linear cannot use");
+                                  "colours; --linear needs the picture converted to sRGB, say");
     const cmsToneCurve *from = cmsReadTag(profile, tag);
     if (!from)
         return gf_fail(GF_EINPUT, "its colour profile is damaged");
@@ -218,7 +218,7 @@ static GfStatus read_curve(cmsHPROFILE profile, cmsTagSignature tag, GfCurve *cu
         GF_TRY(read_table(from, curve));
     if (!is_rising(curve))
         return gf_fail(GF_EINPUT, "its colour profile has a curve by which light does not grow "
-                                  "with the numbers, which --linear cannot use");
+                                  "with the numbers; there is no way back for --linear");
     recognise(curve);
     return GF_OK;
 }
