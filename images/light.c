@@ -206,8 +206,9 @@ static bool is_rising(const GfCurve *curve)
 static GfStatus read_curve(cmsHPROFILE profile, cmsTagSignature tag, GfCurve *curve)
 {
     if (!cmsIsTag(profile, tag))
-        return gf_fail(GF_EINPUT, "its colour profile has no curves of light, only tables of "
-                                  "colours; --linear needs the picture converted to sRGB, say");
+        return gf_fail(GF_EINPUT,
+                       "its colour profile has no curves of light, only tables of colours: "
+                       "for --linear convert the picture first, to sRGB for example");
     const cmsToneCurve *from = cmsReadTag(profile, tag);
     if (!from)
         return gf_fail(GF_EINPUT, "its colour profile is damaged");
