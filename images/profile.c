@@ -56,7 +56,8 @@ static GfStatus make_gray(const GfBlob *icc, GfBlob *profile)
     return status;
 }
 
-/* Without chromaticities they are sRGB's; what is sRGB altogether needs no profile. */
+/* Without chromaticities they are sRGB's; what is sRGB altogether needs no profile. White of gray is D50, as
+ * ICC.1:2010 has it in all profiles (7.2.16), whatever it was. */
 static GfStatus make_from_chunks(const GfMetadata *metadata, size_t colours, GfBlob *profile)
 {
     static const double srgb[] = {0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06};
@@ -75,7 +76,7 @@ static GfStatus make_from_chunks(const GfMetadata *metadata, size_t colours, GfB
     cmsToneCurve *curves[3] = {curve, curve, curve};
     if (!curve)
         return GF_OK;
-    GfStatus status = save(colours == 1 ? cmsCreateGrayProfile(&white, curve)
+    GfStatus status = save(colours == 1 ? cmsCreateGrayProfile(cmsD50_xyY(), curve)
                                         : cmsCreateRGBProfile(&white, &primaries, curves),
                            profile);
     cmsFreeToneCurve(curve);
