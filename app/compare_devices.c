@@ -32,7 +32,7 @@ typedef struct Comparison {
     const GfJob *job;
     GfBackend *backends[2];
     GfImage in;
-    double gamma;        /* of its light, with --linear */
+    GfLight light;       /* with --linear */
     GfImage *out[2];     /* a picture a filter */
     Methods *methods[2]; /* likewise: how it was computed */
     GfFlowTimes times[2];
@@ -89,7 +89,7 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
     GfStatus status;
     *times = (GfFlowTimes){0};
     GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
-    wishes.gamma = comparison->gamma;
+    wishes.light = comparison->options->linear ? &comparison->light : NULL;
     wishes.band_bytes = 0; /* as in a run without --compare */
     GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
                           &comparison->in.format, &wishes));
@@ -196,7 +196,7 @@ static GfStatus compare_picture(Comparison *comparison, GfReader *reader)
         return gf_fail(GF_EUSAGE, "--compare takes files of one picture, and this holds %zu",
                        reader->pictures);
     if (options->linear)
-        GF_TRY(gf_light_of(&reader->metadata, &comparison->gamma));
+        GF_TRY(gf_light_of(&reader->metadata, &comparison->light));
     GF_TRY(gf_whole_read(reader, &options->read, &comparison->in));
     for (size_t i = 0; i < 2; i++)
         GF_TRY(compute(comparison, sample, i));
@@ -222,6 +222,7 @@ static GfStatus compare_job(Comparison *comparison)
 done:
     gf_reader_close(reader);
     gf_image_free(&comparison->in);
+    gf_light_free(&comparison->light);
     for (size_t i = 0; i < 2; i++) {
         for (size_t j = 0; comparison->out[i] && j < filters; j++)
             gf_image_free(&comparison->out[i][j]);

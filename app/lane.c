@@ -10,11 +10,18 @@ static bool same_format(const GfFormat *a, const GfFormat *b)
            a->has_alpha == b->has_alpha && a->sample == b->sample;
 }
 
-/* Options that differ between pictures of one run; the others are the command line's. */
-static bool same_wishes(const GfPlanOptions *a, const GfPlanOptions *b)
+static bool same_light(const GfLight *a, const GfLight *b)
 {
+    return a && b ? gf_light_same(a, b) : a == b;
+}
+
+/* Options that differ between pictures of one run; the others are the command line's. Of those before,
+ * the light was that picture's, and the plan has a copy. */
+static bool same_wishes(const GfLane *lane, const GfPlanOptions *b)
+{
+    const GfPlanOptions *a = &lane->wishes;
     return a->sample == b->sample && a->band_bytes == b->band_bytes && a->memory == b->memory &&
-           a->gamma == b->gamma;
+           same_light(lane->plan->options.light, b->light);
 }
 
 static GfStatus allocate(GfLane *lane, size_t rows, size_t stride, void **memory)
@@ -59,8 +66,7 @@ static GfStatus allocate_rows(GfLane *lane)
 GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
                          const GfPlanOptions *wishes)
 {
-    if (lane->backend == backend && same_format(&lane->plan->in, in) &&
-        same_wishes(&lane->wishes, wishes))
+    if (lane->backend == backend && same_format(&lane->plan->in, in) && same_wishes(lane, wishes))
         return GF_OK;
     gf_lane_clear(lane);
     GfPlanOptions options = *wishes;
@@ -69,9 +75,11 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
         options.band_bytes = gf_min(options.band_bytes, wishes->band_bytes);
     options.whole = backend->whole;
     options.slots = backend->slots;
+    options.tall = backend->tall;
     GfStatus status;
     lane->backend = backend;
     lane->wishes = *wishes;
+    lane->wishes.light = NULL;
     GF_GO(gf_plan_create((const GfFilter *const *)bank->filters, bank->count, in, &options,
                          &lane->plan));
     GF_GO(backend->supports(backend, lane->plan));

@@ -306,7 +306,6 @@ GfPlanOptions gf_options_plan(const GfOptions *options, GfSample sample)
     plan.range = options->range;
     plan.alpha = options->alpha;
     plan.flip = options->flip;
-    plan.linear = options->linear;
     if (options->gray)
         plan.gray = options->luma ? options->luma : GF_GRAY_BT601;
     plan.memory = options->memory;

@@ -21,6 +21,7 @@ typedef struct Run {
     GfReader *reader;
     bool touched; /* rows have been read from the reader */
     GfOutlets outlets;
+    GfLight light;     /* with --linear: of the picture */
     size_t written;    /* files */
     size_t picture;    /* of a file of several */
     double shown_part; /* of this job, that the progress bar knows of */
@@ -72,8 +73,7 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
         gf_options_plan(setup->options, gf_outlets_sample(setup->options, run->job, reader));
     wishes.band_bytes = band_bytes;
     wishes.memory = setup->memory;
-    if (wishes.linear)
-        GF_TRY(gf_light_of(&reader->metadata, &wishes.gamma));
+    wishes.light = setup->options->linear ? &run->light : NULL;
     GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, &reader->format, &wishes));
     GF_TRY(open_outlets(run));
     gf_record_lane(run->record, run->lane, reader->pictures);
@@ -96,7 +96,10 @@ static GfStatus open_reader(Run *run)
     run->record->in = run->reader->format;
     run->record->pictures = run->reader->pictures;
     run->touched = false;
-    return GF_OK;
+    if (!run->setup->options->linear)
+        return GF_OK;
+    gf_light_free(&run->light);
+    return gf_light_of(&run->reader->metadata, &run->light);
 }
 
 /* After a failed attempt: changes backend or band_bytes for the next, or gives the failure back. */
@@ -165,6 +168,7 @@ GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfReco
         gf_error_save(&record->error, status);
     }
     gf_reader_close(run.reader);
+    gf_light_free(&run.light);
     if (record->outcome == GF_OUTCOME_SKIPPED && run.shown_part == 0.0)
         gf_progress_pass();
     else

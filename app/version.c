@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "filters/spread.h"
+#include "filters/stage.h"
+#include "filters/weights.h"
 #include "gpu/backend.h"
 #include "images/libraries.h"
 
@@ -30,4 +33,10 @@ void gf_version_print(void)
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         print_library(&others[i]);
+    char gpu[128];
+    gf_cuda_limits(gpu, sizeof gpu);
+    if (gpu[0])
+        printf("GPUs: up to %d, %s\n", GF_SPREAD_MAX, gpu);
+    printf("limits: kernels of %d x %d, layers of %d channels, weights of %d numbers\n",
+           GF_KERNEL_MAX_SIDE, GF_KERNEL_MAX_SIDE, GF_LAYER_MAX_CHANNELS, GF_WEIGHTS_MAX);
 }

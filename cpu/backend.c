@@ -13,7 +13,7 @@
 #include "common/workers.h"
 #include "cpu/chain.h"
 
-enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2, MOST_RUN_ROWS = 64 };
+enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2 };
 
 typedef struct State {
     GfWorkers *workers;
@@ -67,8 +67,6 @@ static GfStatus run_band(GfSession *session, size_t output, const GfBand *out)
     const GfChain *chain = session->chains[output];
     size_t runs = gf_workers_count(workers) * RUNS_A_WORKER, most = gf_chain_most_rows(chain);
     size_t rows = gf_max((out->rows + runs - 1) / runs, gf_chain_least_rows(chain));
-    if (most > MOST_RUN_ROWS) /* many rows are computed twice: rather fewer runs */
-        rows = gf_max(rows, most);
     Job job = {.session = session, .output = output, .out = out, .rows = gf_min(rows, most)};
     runs = (out->rows + job.rows - 1) / job.rows;
     pthread_mutex_init(&job.mutex, NULL);

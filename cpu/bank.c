@@ -98,9 +98,12 @@ static void respond(const GfRowBank *bank, const GfView *view, const GfRowBankMe
     const GfTapList *list = &bank->lists[separable ? 2 * f : f];
     void *to = memory->responses[f];
     if (separable) {
-        sum_columns(bank, list++, view, memory);
+        const unsigned char *columns = memory->ready ? memory->ready[f] : memory->columns;
+        if (!memory->ready)
+            sum_columns(bank, list, view, memory);
+        list++;
         for (size_t i = 0; i < list->count; i++)
-            memory->sources[i] = (unsigned char *)memory->columns + view->column_x[list->x[i]];
+            memory->sources[i] = columns + view->column_x[list->x[i]];
     } else {
         for (size_t i = 0; i < list->count; i++)
             memory->sources[i] = view->base + view->y[list->y[i]] + view->x[list->x[i]];

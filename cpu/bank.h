@@ -27,6 +27,8 @@ typedef struct GfRowBank {
  * row for each kernel. */
 typedef struct GfRowBankMemory {
     void *columns;
+    const void *const
+        *ready; /* or the columns' results, one a kernel, where they are there already */
     const void **sources;
     void **responses;
 } GfRowBankMemory;

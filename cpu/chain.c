@@ -170,6 +170,15 @@ static size_t shared_rows(const GfPipeline *pipeline)
     return rows > stride ? (size_t)ceil((rows - stride) / stride) : 0;
 }
 
+/* Each run brings its own window, which for a few rows would cost more than what is done with it. */
+static size_t tallest_window(const GfPipeline *pipeline)
+{
+    size_t rows = 1;
+    for (size_t i = 0; i < pipeline->count; i++)
+        rows = gf_max(rows, pipeline->steps[i].taps_y);
+    return rows;
+}
+
 /* The shortest run: handing it over costs something, and shared rows are computed twice. */
 static size_t least_rows(const GfPipeline *pipeline)
 {
@@ -201,9 +210,13 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
         chain->most_bytes = gf_min(chain->most_bytes, memory);
     chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
     chain->most_rows = chain->deep ? DEEP_RUN_ROWS : MOST_RUN_ROWS;
+    bool shares = chain->deep || 2 * shared_rows(pipeline) > MOST_RUN_ROWS;
     chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
+    chain->most_rows = gf_max(chain->most_rows, tallest_window(pipeline));
     while (chain->most_rows > chain->least_rows && !fits(chain, chain->most_rows, places))
         chain->most_rows = gf_max(chain->most_rows / 2, chain->least_rows);
+    if (shares && chain->most_rows > MOST_RUN_ROWS)
+        chain->least_rows = chain->most_rows;
     bool over = chain->deep && memory && !fits(chain, chain->most_rows, places);
     free(places);
     return over ? gf_fail(GF_ELIMIT,

@@ -10,7 +10,11 @@ void gf_finish_row(const GfStep *step, const GfRowFunctions *functions, size_t c
     if (scale != 1.0 || offset != 0.0)
         functions->affine(row, scale, offset, n);
     for (size_t i = 0; colour && i < step->posts; i++)
-        functions->pointwise(row, &step->post[i], n);
+        if (gf_pointwise_is_light(&step->post[i]))
+            functions->light(row, &step->post[i],
+                             gf_light_curve(step->light, c, step->post_channels), 1, n);
+        else
+            functions->pointwise(row, &step->post[i], n);
     if (step->gain != 1.0 || mid != 0.0)
         functions->affine(row, step->gain, mid, n);
 }

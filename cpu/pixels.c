@@ -1,6 +1,7 @@
 /* A window of padded rows slides down the input: each input row is converted to the type of the
  * sums once, with the border already laid out at both ends. Pixels need not be taken apart for
- * that: a row is one run of samples, and neighbouring taps are `channels` samples apart.
+ * that: a row is one run of samples, and neighbouring taps are `channels` samples apart. The columns of
+ * tall kernels are summed elsewhere, for several rows at once (columns.h).
  *
  * Scratch memory of a thread: the window (as many rows as the kernel), one padded row for a
  * column's result, and the responses of the bank. */
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "cpu/bank.h"
+#include "cpu/columns.h"
 
 struct GfPixels {
     const GfStep *step;
@@ -20,7 +22,8 @@ struct GfPixels {
     size_t height;                  /* rows of the window */
     size_t responses;               /* rows that a bank makes */
     GfRowBank bank;
-    size_t *x; /* bytes from a padded row's begin to each tap */
+    GfColumns *columns; /* of tall kernels; else NULL */
+    size_t *x;          /* bytes from a padded row's begin to each tap */
     size_t scratch;
 };
 
@@ -34,20 +37,34 @@ typedef struct Scratch {
     unsigned char *y;       /* bytes from the window's begin to the row under each row of taps */
     unsigned char *sources; /* places under taps */
     unsigned char *row_list;
-    unsigned char *rows; /* the responses */
+    unsigned char *rows;         /* the responses */
+    unsigned char *tall;         /* for columns.h */
+    unsigned char *ready, *laid; /* its results with the border: their places, and they */
 } Scratch;
 
 /* Lays out a thread's memory from `memory` on, which may be NULL; returns its bytes, or 0 when they
  * are too many. */
 static size_t lay_scratch(const GfPixels *pixels, unsigned char *memory, Scratch *scratch)
 {
-    unsigned char **part[] = {&scratch->window,  &scratch->column,   &scratch->saved, &scratch->y,
-                              &scratch->sources, &scratch->row_list, &scratch->rows};
-    size_t counts[] = {
-        pixels->height,   1, 1, pixels->height, pixels->bank.longest, pixels->responses,
-        pixels->responses};
-    size_t sizes[] = {pixels->padded_bytes, pixels->padded_bytes, pixels->row_bytes, sizeof(size_t),
-                      sizeof(void *),       sizeof(void *),       pixels->row_bytes};
+    unsigned char **part[] = {
+        &scratch->window,   &scratch->column, &scratch->saved, &scratch->y,     &scratch->sources,
+        &scratch->row_list, &scratch->rows,   &scratch->tall,  &scratch->ready, &scratch->laid};
+    bool tall = pixels->columns != NULL;
+    size_t counts[] = {tall ? 0 : pixels->height,
+                       1,
+                       1,
+                       pixels->height,
+                       pixels->bank.longest,
+                       pixels->responses,
+                       pixels->responses,
+                       1,
+                       tall ? pixels->responses : 0,
+                       tall ? pixels->responses : 0};
+    size_t sizes[] = {pixels->padded_bytes, pixels->padded_bytes,
+                      pixels->row_bytes,    sizeof(size_t),
+                      sizeof(void *),       sizeof(void *),
+                      pixels->row_bytes,    tall ? gf_columns_scratch(pixels->columns) : 0,
+                      sizeof(void *),       pixels->padded_bytes};
     size_t at = 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         size_t bytes;
@@ -93,6 +110,8 @@ GfStatus gf_pixels_create(const GfStep *step, bool wide, const GfRowSet *rows, G
         pixels->x[k] = k * step->channels * pixels->real;
     if (step->kind == GF_STEP_FILTER)
         GF_GO(gf_row_bank_create(&pixels->bank, step, pixels->functions, pixels->real));
+    if (gf_columns_pay(step))
+        GF_GO(gf_columns_create(step, pixels->functions, pixels->real, &pixels->columns));
     pixels->scratch = lay_scratch(pixels, NULL, &scratch);
     if (pixels->scratch == 0)
         GF_GO(gf_fail(GF_EMEMORY, "rows of %zu pixels are too long", step->out_width));
@@ -113,6 +132,7 @@ void gf_pixels_free(GfPixels *pixels)
     if (!pixels)
         return;
     gf_row_bank_free(&pixels->bank);
+    gf_columns_free(pixels->columns);
     free(pixels->x);
     free(pixels);
 }
@@ -126,6 +146,8 @@ typedef struct Work {
     size_t *y;
     void *saved;
     GfRowBankMemory bank;
+    GfColumnsWork columns;
+    unsigned char *laid;
 } Work;
 
 static Work make_work(const GfPixels *pixels, void *memory)
@@ -134,10 +156,18 @@ static Work make_work(const GfPixels *pixels, void *memory)
     lay_scratch(pixels, memory, &scratch);
     Work work = {.pixels = pixels, .window = scratch.window, .saved = scratch.saved};
     work.y = (size_t *)(void *)scratch.y;
-    work.bank = (GfRowBankMemory){scratch.column, (const void **)(void *)scratch.sources,
+    work.bank = (GfRowBankMemory){scratch.column, NULL, (const void **)(void *)scratch.sources,
                                   (void **)(void *)scratch.row_list};
     for (size_t f = 0; f < pixels->responses; f++)
         work.bank.responses[f] = scratch.rows + f * pixels->row_bytes;
+    if (!pixels->columns)
+        return work;
+    work.columns = gf_columns_begin(pixels->columns, scratch.tall);
+    work.laid = scratch.laid;
+    const void **ready = (const void **)(void *)scratch.ready;
+    for (size_t f = 0; f < pixels->responses; f++)
+        ready[f] = work.laid + f * pixels->padded_bytes;
+    work.bank.ready = ready;
     return work;
 }
 
@@ -174,9 +204,13 @@ static void load_padded(const GfPixels *pixels, const unsigned char *row, unsign
 }
 
 /* Brings input row y (beyond the picture: what the border says) to row r of the window. */
-static void load_window_row(const Work *work, const GfStepInput *input, ptrdiff_t y, size_t r)
+static void load_window_row(Work *work, const GfStepInput *input, ptrdiff_t y, size_t r)
 {
     const GfPixels *pixels = work->pixels;
+    if (pixels->columns) {
+        gf_columns_load(&work->columns, input, y, r);
+        return;
+    }
     const GfStep *step = pixels->step;
     unsigned char *to = work->window + window_row(pixels, r);
     const unsigned char *row = gf_step_input_row(step, input, step->border, y);
@@ -184,6 +218,20 @@ static void load_window_row(const Work *work, const GfStepInput *input, ptrdiff_
         pixels->functions->fill(to, step->border_value, pixels->padded);
     else
         load_padded(pixels, row, to);
+}
+
+/* Opacity under the anchor, of the output row that begins with row r of the window: inside the picture. */
+static const unsigned char *kept_opacity(const Work *work, size_t r)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    size_t last = (step->channels - 1) * pixels->real;
+    if (!pixels->columns)
+        return work->window + work->y[step->linear.anchor_y] + pixels->x[step->linear.anchor_x] +
+               last;
+    size_t x = (size_t)(step->origin_x + (ptrdiff_t)step->linear.anchor_x);
+    const unsigned char *row = gf_columns_row(&work->columns, r + step->linear.anchor_y);
+    return row + x * step->channels * pixels->real + last;
 }
 
 /* The combined response in the output row that begins with row r of the window. */
@@ -201,13 +249,10 @@ static void filter_row(const Work *work, size_t r)
                    .column_count = pixels->padded,
                    .column_x = pixels->x};
     gf_row_bank_run(&pixels->bank, &view, &work->bank);
-    if (step->keep_alpha) {
-        size_t last = (step->channels - 1) * pixels->real;
-        const unsigned char *source = work->window + work->y[step->linear.anchor_y] + last;
-        pixels->functions->copy_channel((unsigned char *)work->bank.responses[0] + last,
-                                        source + pixels->x[step->linear.anchor_x], 1.0,
-                                        step->channels, step->out_width);
-    }
+    if (step->keep_alpha)
+        pixels->functions->copy_channel(
+            (unsigned char *)work->bank.responses[0] + (step->channels - 1) * pixels->real,
+            kept_opacity(work, r), 1.0, step->channels, step->out_width);
 }
 
 static void opacity_row(const Work *work, size_t r)
@@ -223,6 +268,18 @@ static void opacity_row(const Work *work, size_t r)
                                          step->out_width);
 }
 
+/* Each colour by its own curve. */
+static void light_row(const Work *work, const GfPointwise *how)
+{
+    const GfPixels *pixels = work->pixels;
+    const GfStep *step = pixels->step;
+    unsigned char *row = work->bank.responses[0];
+    for (size_t c = 0; c < step->post_channels; c++)
+        pixels->functions->light(row + c * pixels->real, how,
+                                 gf_light_curve(step->light, c, step->post_channels),
+                                 step->channels, step->out_width);
+}
+
 /* What rides on the step: functions of one sample, not for opacity; the gain for all. */
 static void finish_row(const Work *work)
 {
@@ -236,12 +293,28 @@ static void finish_row(const Work *work)
         functions->copy_channel((unsigned char *)work->saved + alpha, row + alpha, 1.0,
                                 step->channels, step->out_width);
     for (size_t i = 0; i < step->posts; i++)
-        functions->pointwise(row, &step->post[i], pixels->row);
+        if (gf_pointwise_is_light(&step->post[i]))
+            light_row(work, &step->post[i]);
+        else
+            functions->pointwise(row, &step->post[i], pixels->row);
     if (step->gain != 1.0 || step->mid != 0.0)
         functions->affine(row, step->gain, step->mid, pixels->row);
     if (spare)
         functions->copy_channel(row + alpha, (unsigned char *)work->saved + alpha, step->gain,
                                 step->channels, step->out_width);
+}
+
+/* The output row that begins with row r of the window, `m` after the first of those summed together. */
+static void make_row(const Work *work, size_t r, size_t m)
+{
+    const GfPixels *pixels = work->pixels;
+    for (size_t f = 0; pixels->columns && f < pixels->responses; f++)
+        gf_columns_lay(&work->columns, f, m, work->laid + f * pixels->padded_bytes, pixels->padded);
+    if (pixels->step->kind == GF_STEP_FILTER)
+        filter_row(work, r);
+    else
+        opacity_row(work, r);
+    finish_row(work);
 }
 
 void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
@@ -250,16 +323,17 @@ void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y
     const GfStep *step = pixels->step;
     Work work = make_work(pixels, memory);
     ptrdiff_t top = y0 + step->origin_y;
-    size_t rows = (size_t)(y1 - y0), loaded = 0;
-    for (size_t r = 0; r < rows; r++) {
-        for (; loaded < r + pixels->height; loaded++)
+    size_t rows = (size_t)(y1 - y0), loaded = 0, together = pixels->columns ? GF_MIX_MAPS : 1;
+    for (size_t r = 0; r < rows; r += together) {
+        size_t count = gf_min(together, rows - r);
+        for (; loaded < r + count - 1 + pixels->height; loaded++)
             load_window_row(&work, input, top + (ptrdiff_t)loaded, loaded);
-        if (step->kind == GF_STEP_FILTER)
-            filter_row(&work, r);
-        else
-            opacity_row(&work, r);
-        finish_row(&work);
-        pixels->functions->store((unsigned char *)to + r * stride, step->out, 1,
-                                 work.bank.responses[0], pixels->row);
+        if (pixels->columns)
+            gf_columns_sum(&work.columns, r, count);
+        for (size_t m = 0; m < count; m++) {
+            make_row(&work, r + m, m);
+            pixels->functions->store((unsigned char *)to + (r + m) * stride, step->out, 1,
+                                     work.bank.responses[0], pixels->row);
+        }
     }
 }

@@ -173,7 +173,7 @@ static Block make_block(const GfPlanes *planes, void *memory)
     block.layer = (GfLayerMemory){sources, block.results, block.results + planes->panel};
     block.pooling = (GfPoolingMemory){scratch.columns, sources, scratch.rows,
                                       (double *)(void *)scratch.counts, false};
-    block.bank = (GfRowBankMemory){scratch.columns, sources, block.results};
+    block.bank = (GfRowBankMemory){scratch.columns, NULL, sources, block.results};
     return block;
 }
 

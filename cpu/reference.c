@@ -220,7 +220,7 @@ static double step_value(const GfStep *step, const Source *in, const Source *ski
     return 0.0;
 }
 
-static double apply(const GfPointwise *post, double value)
+static double apply(const GfPointwise *post, const GfCurve *curve, double value)
 {
     switch (post->op) {
     case GF_POINTWISE_ABS:
@@ -236,9 +236,9 @@ static double apply(const GfPointwise *post, double value)
     case GF_POINTWISE_CLAMP:
         return value < post->a ? post->a : value > post->b ? post->b : value;
     case GF_POINTWISE_DECODE:
-        return post->a * gf_light_decode(value / post->a, post->b);
+        return post->a * gf_curve_decode(curve, value / post->a);
     case GF_POINTWISE_ENCODE:
-        return post->a * gf_light_encode(value / post->a, post->b);
+        return post->a * gf_curve_encode(curve, value / post->a);
     case GF_POINTWISE_LEAKY:
         return value < 0.0 ? post->a * value : value;
     }
@@ -248,10 +248,11 @@ static double apply(const GfPointwise *post, double value)
 static double finish(const GfStep *step, size_t c, double value)
 {
     bool colour = c < step->post_channels;
+    const GfCurve *curve = step->light ? gf_light_curve(step->light, c, step->post_channels) : NULL;
     if (step->bias)
         value += step->bias[c];
     for (size_t i = 0; colour && i < step->posts; i++)
-        value = apply(&step->post[i], value);
+        value = apply(&step->post[i], curve, value);
     return value * step->gain + (colour ? step->mid : 0.0);
 }
 

@@ -27,7 +27,6 @@
 #define EXP       expf
 #define TANH      tanhf
 #define POW       powf
-#define COPYSIGN  copysignf
 #define ROUNDING  8388608.0F /* 2^23: adding it leaves no room for a fraction */
 #define SAME      GF_F32
 #define OTHERTYPE double
@@ -39,7 +38,6 @@
 #undef EXP
 #undef TANH
 #undef POW
-#undef COPYSIGN
 #undef ROUNDING
 #undef SAME
 #undef OTHERTYPE
@@ -51,7 +49,6 @@
 #define EXP       exp
 #define TANH      tanh
 #define POW       pow
-#define COPYSIGN  copysign
 #define ROUNDING  4503599627370496.0 /* 2^52 */
 #define SAME      GF_F64
 #define OTHERTYPE float

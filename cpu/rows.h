@@ -30,9 +30,13 @@ typedef struct GfRowFunctions {
     void (*affine)(void *row, double a, double b, size_t n);
     /* row[i] = row[i] / (by[i] * factor), or 0 where that is nothing */
     void (*divide)(void *row, const double *by, double factor, size_t n);
+    /* Is there no NaN and no infinity? */
+    bool (*finite)(const void *row, size_t n);
     /* row[i] = sqrt(row[i]) */
     void (*root)(void *row, size_t n);
     void (*pointwise)(void *row, const GfPointwise *how, size_t n);
+    /* The functions between numbers and light, of row[i * stride]. */
+    void (*light)(void *row, const GfPointwise *how, const GfCurve *curve, size_t stride, size_t n);
     /* rows[0] = combination of rows[0 .. count): threshold already in the samples' units */
     void (*combine)(void *const *rows, size_t count, const GfCombine *combine, size_t n);
     /* Pixels of `channels` samples, the last of them opacity, as GfStep says. */

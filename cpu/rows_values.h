@@ -17,6 +17,15 @@ static void NAME(divide)(void *to, const double *by, double factor, size_t n)
     }
 }
 
+static bool NAME(finite)(const void *from, size_t n)
+{
+    const REAL *row = from;
+    REAL nothing = 0;
+    for (size_t i = 0; i < n; i++)
+        nothing += row[i] * 0;
+    return nothing == 0;
+}
+
 static void NAME(root)(void *to, size_t n)
 {
     REAL *row = to;
@@ -31,30 +40,43 @@ static void NAME(absolute)(void *to, size_t n)
         row[i] = FABS(row[i]);
 }
 
-static void NAME(decode)(REAL *row, REAL white, REAL gamma, size_t n)
+static void NAME(decode)(REAL *row, const GfCurve *curve, REAL white, size_t stride, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    const GfCurve k = *curve;
+    for (size_t i = 0; i < n * stride; i += stride) {
         REAL x = FABS(row[i]) / white, light;
-        if (gamma > 0)
-            light = POW(x, gamma);
+        if (k.points)
+            light = (REAL)gf_table_decode(&k, (double)x);
+        else if (x < (REAL)k.d)
+            light = (REAL)k.c * x + (REAL)k.f;
         else
-            light = x <= (REAL)0.04045 ? x / (REAL)12.92
-                                       : POW((x + (REAL)0.055) / (REAL)1.055, (REAL)2.4);
-        row[i] = COPYSIGN(white * light, row[i]);
+            light = POW((REAL)k.a * x + (REAL)k.b, (REAL)k.g) + (REAL)k.e;
+        row[i] = row[i] < 0 ? -white * light : white * light;
     }
 }
 
-static void NAME(encode)(REAL *row, REAL white, REAL gamma, size_t n)
+static void NAME(encode)(REAL *row, const GfCurve *curve, REAL white, size_t stride, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    const GfCurve k = *curve;
+    for (size_t i = 0; i < n * stride; i += stride) {
         REAL x = FABS(row[i]) / white, stored;
-        if (gamma > 0)
-            stored = POW(x, 1 / gamma);
+        if (k.points)
+            stored = (REAL)gf_table_encode(&k, (double)x);
+        else if (x > (REAL)k.split)
+            stored = (POW(x - (REAL)k.e, (REAL)(1 / k.g)) - (REAL)k.b) / (REAL)k.a;
         else
-            stored = x <= (REAL)0.0031308 ? (REAL)12.92 * x
-                                          : (REAL)1.055 * POW(x, (REAL)(1 / 2.4)) - (REAL)0.055;
-        row[i] = COPYSIGN(white * stored, row[i]);
+            stored = k.c > 0 ? (x - (REAL)k.f) / (REAL)k.c : (REAL)0;
+        row[i] = row[i] < 0 ? -white * stored : white * stored;
     }
+}
+
+static void NAME(light)(void *row, const GfPointwise *how, const GfCurve *curve, size_t stride,
+                        size_t n)
+{
+    if (how->op == GF_POINTWISE_DECODE)
+        NAME(decode)(row, curve, (REAL)how->a, stride, n);
+    else
+        NAME(encode)(row, curve, (REAL)how->a, stride, n);
 }
 
 static void NAME(pointwise)(void *to, const GfPointwise *how, size_t n)
@@ -79,11 +101,8 @@ static void NAME(pointwise)(void *to, const GfPointwise *how, size_t n)
         for (size_t i = 0; i < n; i++)
             row[i] = TANH(row[i]);
         return;
-    case GF_POINTWISE_DECODE:
-        NAME(decode)(row, a, b, n);
-        return;
+    case GF_POINTWISE_DECODE: /* light() */
     case GF_POINTWISE_ENCODE:
-        NAME(encode)(row, a, b, n);
         return;
     case GF_POINTWISE_LEAKY:
         for (size_t i = 0; i < n; i++)

@@ -44,7 +44,7 @@ struct GfBackend {
     char device[128];                          /* "8 threads, AVX2", "NVIDIA H200" */
     size_t band_bytes;                         /* for GfPlanOptions */
     bool whole;                                /* for GfPlanOptions */
-    size_t slots;                              /* likewise */
+    size_t slots, tall;                        /* likewise */
     double bytes_per_second, flops_per_second; /* limits of memory and of f32; 0: unknown */
     void *state;
 

@@ -200,8 +200,11 @@ static GfStatus find_parameter(const GfNamedFilter *row, char *text, size_t *ind
     if (n == 0)
         return gf_fail(GF_EUSAGE, "%s has no parameters; \"%s\" is one too many", row->name, shown);
     if (!equals)
-        return gf_fail(GF_EUSAGE, "%s: \"%s\" is not of the form parameter=value", row->name,
-                       shown);
+        return gf_fail(
+            GF_EUSAGE,
+            "%s: \"%s\" is not of the form parameter=value (gpufilter filters %s%s lists "
+            "what there is)",
+            row->name, shown, row->stages ? "" : "--bank ", row->name);
     const char *nearest = gf_nearest(text, names);
     return gf_fail(GF_EUSAGE,
                    "%s has no parameter \"%s\"%s%s%s (gpufilter filters %s%s lists them)",

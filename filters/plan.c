@@ -9,7 +9,6 @@
 #include "filters/precision.h"
 #include "filters/steps.h"
 #include "filters/windows.h"
-#include "images/light.h"
 
 /* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
  * as handing a band over costs less than that gains. */
@@ -183,15 +182,15 @@ static GfStatus set_enlarged(GfStep *step, const GfStep *steps)
     return GF_OK;
 }
 
-/* What stands outside the picture is light too where the picture is. */
+/* What stands outside the picture is light too where the picture is: one number for all channels. */
 static double border_value(const GfPipeline *pipeline, const GfStep *step, const GfPlan *plan)
 {
     const GfPlanOptions *options = &plan->options;
     double white = white_of(plan);
-    bool light = options->linear && (size_t)(step - pipeline->steps) >= pipeline->lead;
-    if (!light)
+    if (!options->light || (size_t)(step - pipeline->steps) < pipeline->lead)
         return options->border_value;
-    return white * gf_light_decode(options->border_value / white, options->gamma);
+    return white *
+           gf_curve_decode(gf_light_curve(options->light, 0, 1), options->border_value / white);
 }
 
 static GfStatus lay_step(GfPipeline *pipeline, GfStep *step, const GfPlan *plan)
@@ -320,9 +319,27 @@ static void count_work(GfPipeline *pipeline, const GfPlan *plan)
                       (double)gf_row_bytes(&pipeline->out) * (double)pipeline->out.height;
 }
 
+/* Whether the colours' curves agree on what stands outside. */
+static GfStatus check_border(const GfPlan *plan)
+{
+    const GfPlanOptions *options = &plan->options;
+    if (!options->light || options->border != GF_BORDER_CONSTANT)
+        return GF_OK;
+    double number = options->border_value / white_of(plan);
+    const GfCurve *curves = options->light->curves;
+    double green = gf_curve_decode(&curves[1], number);
+    if (gf_curve_decode(&curves[0], number) == green &&
+        gf_curve_decode(&curves[2], number) == green)
+        return GF_OK;
+    return gf_fail(GF_EFILTER,
+                   "its colour profile has a curve of light for each colour, so that with "
+                   "--linear --border constant is not one number; use another border");
+}
+
 static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, const GfPlan *plan)
 {
     pipeline->filter = filter;
+    GF_TRY(check_border(plan));
     GF_TRY(gf_steps_create(pipeline, filter, &plan->in, &plan->options));
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].linear.filters > 1 && pipeline->steps[i].linear.depth == 0 &&
@@ -332,8 +349,8 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
     resolve_options(pipeline, plan, &meaning);
     if (plan->in.has_alpha && pipeline->alpha == GF_ALPHA_PREMUL)
         gf_steps_wrap_premultiplied(pipeline);
-    if (plan->options.linear)
-        GF_TRY(gf_steps_add_encoding(pipeline, white_of(plan), plan->options.gamma));
+    if (plan->options.light)
+        GF_TRY(gf_steps_add_encoding(pipeline, white_of(plan), plan->options.light));
     GF_TRY(set_geometry(pipeline, plan, &meaning));
     set_layouts(pipeline);
     set_samples(pipeline, plan);
@@ -418,6 +435,11 @@ GfStatus gf_plan_create(const GfFilter *const *filters, size_t count, const GfFo
     GF_TRY(gf_allocate_zero(1, sizeof *plan, &plan));
     plan->in = *in;
     plan->options = *options;
+    plan->options.light = NULL;
+    if (options->light) {
+        GF_GO(gf_light_copy(options->light, &plan->light));
+        plan->options.light = &plan->light;
+    }
     GF_GO(gf_allocate_zero(count, sizeof *plan->pipelines, &plan->pipelines));
     for (plan->outputs = 0; plan->outputs < count;) {
         size_t i = plan->outputs++;
@@ -441,5 +463,6 @@ void gf_plan_free(GfPlan *plan)
         free(plan->pipelines[i].steps);
     }
     free(plan->pipelines);
+    gf_light_free(&plan->light);
     free(plan);
 }

@@ -5,6 +5,7 @@
 #include "filters/border.h"
 #include "filters/stage.h"
 #include "images/image.h"
+#include "images/light.h"
 
 enum {
     GF_SLOTS = 3, /* submits of one picture in flight: one decoded, one computed, one encoded */
@@ -41,13 +42,14 @@ typedef struct GfPlanOptions {
     GfAlpha alpha;
     bool flip; /* true convolution: kernels turned by 180 degrees, but those of networks */
     GfGray gray;
-    bool linear;       /* filter light, and store what was stored before */
-    double gamma;      /* of that: 0: sRGB's curve */
+    const GfLight
+        *light; /* filter light, and store what was stored before; or NULL. The plan copies it */
     GfSample sample;   /* of the output */
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
     size_t slots;      /* submits of one picture in flight; 0: GF_SLOTS */
+    size_t tall;       /* most rows of a kernel that is a product in one step; 0: any */
 } GfPlanOptions;
 
 /* Everything default for a picture of that sample type: replicate, auto, auto. */
@@ -121,7 +123,8 @@ typedef struct GfStep {
     GfSample skip_in;
     GfLayout skip_layout;
     bool picture; /* of an addition or layer: what it makes is a picture again, interleaved */
-    bool light; /* a bank of one tap that is 1: there for the functions between numbers and light */
+    /* Not NULL: a bank of one tap that is 1, there for the functions between numbers and light. The plan's. */
+    const GfLight *light;
     bool shuffle; /* of GF_STEP_UPSAMPLE */
     size_t factor_x, factor_y;
     bool separable;        /* linear.columns and linear.rows are there: use them */
@@ -174,6 +177,7 @@ typedef struct GfPipeline {
 typedef struct GfPlan {
     GfFormat in;
     GfPlanOptions options;
+    GfLight light;         /* what options.light points to, if not NULL */
     GfPipeline *pipelines; /* one a filter of the bank */
     size_t outputs;
     bool streams;     /* false: nothing can be computed before the last row is there */

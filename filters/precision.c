@@ -185,7 +185,13 @@ static void follow_pool(const GfStep *step, double limit, Knowledge *known)
     known->is_signed |= bias > 0.0;
 }
 
-static void follow_post(const GfPointwise *post, double limit, Knowledge *known)
+static double largest_gain(const GfLight *light, double (*gain)(const GfCurve *))
+{
+    return fmax(gain(&light->curves[0]), fmax(gain(&light->curves[1]), gain(&light->curves[2])));
+}
+
+static void follow_post(const GfPointwise *post, const GfLight *light, double limit,
+                        Knowledge *known)
 {
     switch (post->op) {
     case GF_POINTWISE_ABS:
@@ -203,13 +209,15 @@ static void follow_post(const GfPointwise *post, double limit, Knowledge *known)
     case GF_POINTWISE_TANH:
         known->largest = 1.0;
         break;
-    case GF_POINTWISE_DECODE: /* of slope 2.3 at white */
-        known->error *= 2.4;
+    case GF_POINTWISE_DECODE:
         known->lossy |= known->error > 0.0;
+        if (known->error > 0.0)
+            known->error *= largest_gain(light, gf_curve_gain);
         break;
-    case GF_POINTWISE_ENCODE: /* a power is infinitely steep where it is dark */
-        known->error = post->b > 0.0 ? INFINITY : 12.92 * known->error;
+    case GF_POINTWISE_ENCODE:
         known->lossy = true;
+        if (known->error > 0.0)
+            known->error *= largest_gain(light, gf_curve_gain_back);
         break;
     case GF_POINTWISE_LEAKY: /* of slope 1 or a */
         known->error *= fmax(1.0, fabs(post->a));
@@ -282,7 +290,7 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
             known.error = hypot(known.error, 3.0 * unit * fmin(known.largest, limit));
         }
         for (size_t j = 0; j < step->posts; j++)
-            follow_post(&step->post[j], limit, &known);
+            follow_post(&step->post[j], step->light, limit, &known);
     }
     if (gf_sample_is_float(last->out))
         return known.lossy;

@@ -396,6 +396,7 @@ GfStatus gf_spread_create(GfBackend *const *backends, size_t count, const char *
                                   .band_bytes = first->band_bytes,
                                   .whole = first->whole,
                                   .slots = count + SLOTS_AHEAD,
+                                  .tall = first->tall,
                                   .bytes_per_second = (double)count * first->bytes_per_second,
                                   .flops_per_second = (double)count * first->flops_per_second,
                                   .state = spread,

@@ -85,7 +85,7 @@ typedef enum GfPointwiseOp {
     GF_POINTWISE_TANH,
     GF_POINTWISE_CLAMP,  /* min(max(x, a), b) */
     GF_POINTWISE_LEAKY,  /* x where x > 0, else a * x; NaN stays NaN */
-    GF_POINTWISE_DECODE, /* to light, and back: images/light.h, a being white and b gamma */
+    GF_POINTWISE_DECODE, /* to light, and back, by the curves of the step; a is white */
     GF_POINTWISE_ENCODE
 } GfPointwiseOp;
 
@@ -93,6 +93,11 @@ typedef struct GfPointwise {
     GfPointwiseOp op;
     double a, b;
 } GfPointwise;
+
+static inline bool gf_pointwise_is_light(const GfPointwise *pointwise)
+{
+    return pointwise->op == GF_POINTWISE_DECODE || pointwise->op == GF_POINTWISE_ENCODE;
+}
 
 /* Each channel's window of height x width samples becomes one sample. Only samples of the picture
  * take part; a window that meets none gives 0. */

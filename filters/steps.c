@@ -3,6 +3,7 @@
  * it depends on the picture; what it gives back is brought together with the picture in one addition. */
 #include "filters/steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const double luma[][3] = {
 typedef struct Builder {
     GfPipeline *pipeline;
     const GfFilter *filter;
+    const GfPlanOptions *options;
     bool flipped;
     size_t channels;  /* of what the next stage reads */
     bool opacity;     /* the last of them is opacity */
@@ -119,13 +121,50 @@ static GfStatus separate(GfPipeline *pipeline, GfStep *step)
     return GF_OK;
 }
 
-static GfStatus add_linear(GfPipeline *pipeline, const GfLinear *linear, bool flipped)
+/* Whether what stands outside the picture stands outside of its filtered rows, too. */
+static bool keeps_outside(const GfLinear *linear, GfBorder border)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < linear->width; i++)
+        sum += linear->rows[i];
+    return border != GF_BORDER_CONSTANT || fabs(sum - 1.0) < 1e-12;
+}
+
+/* Makes two steps of one whose kernel is a product and taller than the backend wants it: its row, then its
+ * column. */
+static GfStatus split(GfPipeline *pipeline, const GfPlanOptions *options)
+{
+    GfStep *step = last_step(pipeline);
+    double *one;
+    if (!options->tall || !step->separable || step->linear.height <= options->tall ||
+        step->linear.filters > 1 || !keeps_outside(&step->linear, options->border))
+        return GF_OK;
+    GF_TRY(store(pipeline, 1, &one));
+    *one = 1.0;
+    GfStep *below = add_step(pipeline, GF_STEP_FILTER);
+    below->linear = step->linear;
+    below->separable = true;
+    below->linear.rows = one;
+    below->linear.width = 1;
+    below->linear.anchor_x = 0;
+    step->linear.columns = one;
+    step->linear.height = 1;
+    step->linear.anchor_y = 0;
+    step->linear.scale = 1.0;
+    step->linear.offset = 0.0;
+    step->linear.weights = below->linear.weights = NULL;
+    return GF_OK;
+}
+
+static GfStatus add_linear(GfPipeline *pipeline, const GfLinear *linear, bool flipped,
+                           const GfPlanOptions *options)
 {
     GfStep *step = add_step(pipeline, GF_STEP_FILTER);
     step->linear = *linear;
     if (flipped)
         GF_TRY(flip(pipeline, &step->linear));
-    return separate(pipeline, step);
+    GF_TRY(separate(pipeline, step));
+    return split(pipeline, options);
 }
 
 /* A step for functions of one sample that have no filter to ride on. */
@@ -208,12 +247,13 @@ static GfStatus add_gray(Builder *builder, GfGray gray)
 /* ---- light ---- */
 
 /* Such functions are of many instructions, so they do not ride on filters: they have steps of their own. */
-static GfStatus add_light(GfPipeline *pipeline, GfPointwiseOp op, double white, double gamma)
+static GfStatus add_light(GfPipeline *pipeline, GfPointwiseOp op, double white,
+                          const GfLight *light)
 {
     GfStep *step;
     GF_TRY(add_identity(pipeline, &step));
-    step->light = true;
-    step->post[step->posts++] = (GfPointwise){op, white, gamma};
+    step->light = light;
+    step->post[step->posts++] = (GfPointwise){.op = op, .a = white};
     return GF_OK;
 }
 
@@ -333,7 +373,8 @@ static GfStatus add_stage(Builder *builder, size_t i)
             builder->opacity = false;
         }
         /* What a network learned is no kernel that somebody wrote down. */
-        return add_linear(pipeline, &stage->linear, builder->flipped && builder->entry == SIZE_MAX);
+        return add_linear(pipeline, &stage->linear, builder->flipped && builder->entry == SIZE_MAX,
+                          builder->options);
     case GF_STAGE_COMBINE:
         return add_combine(builder, &stage->combine);
     case GF_STAGE_POINTWISE:
@@ -396,6 +437,7 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
 {
     Builder builder = {.pipeline = pipeline,
                        .filter = filter,
+                       .options = options,
                        .flipped = options->flip,
                        .channels = in->channels,
                        .opacity = in->has_alpha,
@@ -408,8 +450,8 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
     GF_GO(gf_allocate_zero(filter->count + 1, sizeof *builder.referred, &builder.referred));
     note_references(&builder);
     GF_GO(add_gray(&builder, options->gray));
-    if (options->linear)
-        GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->gamma));
+    if (options->light)
+        GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->light));
     pipeline->lead = pipeline->count;
     GF_GO(add_stages(&builder));
 done:
@@ -418,9 +460,9 @@ done:
     return status;
 }
 
-GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, double gamma)
+GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, const GfLight *light)
 {
-    return add_light(pipeline, GF_POINTWISE_ENCODE, white, gamma);
+    return add_light(pipeline, GF_POINTWISE_ENCODE, white, light);
 }
 
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline)

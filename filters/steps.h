@@ -14,7 +14,7 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline);
 
 /* Light becomes stored numbers after the last step. */
-GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, double gamma);
+GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, const GfLight *light);
 
 /* Whether layers and pools stand only between a network's entry and its end, where opacity waits. */
 bool gf_filter_spares_alpha(const GfFilter *filter);

@@ -21,6 +21,10 @@ GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count);
 /* CUDA's version that was compiled against, as 1000 * major + 10 * minor, or 0 in a build without. */
 int gf_cuda_version(void);
 
+/* Writes what the code for GPUs is made for: the compute capabilities, and the shared memory of a block;
+ * cut when it is longer than `size`, and empty in a build without. */
+void gf_cuda_limits(char *text, size_t size);
+
 /* Opens device `number`. `algorithm` forces a row of gf_algorithms for every filter step (NULL:
  * chosen for each). Errors: GF_ENODEVICE, GF_EDEVICE, GF_EUSAGE (no such algorithm). */
 GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend);

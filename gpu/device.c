@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "gpu/backend.h"
+#include "gpu/launch.h"
 
 static GfStatus status_of(cudaError_t error)
 {
@@ -98,4 +99,10 @@ GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
 int gf_cuda_version(void)
 {
     return CUDART_VERSION;
+}
+
+void gf_cuda_limits(char *text, size_t size)
+{
+    snprintf(text, size, "compute capability %s, %d KiB of shared memory a block",
+             GPUFILTER_CAPABILITIES, GF_SHARED_BYTES >> 10);
 }

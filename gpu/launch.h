@@ -44,7 +44,8 @@ typedef struct GfLaunch {
     GfOutRows out;
     size_t y0, y1; /* y0 < y1 */
     size_t count;  /* pictures, 1 to 65535 */
-    /* Taps, filters x depth x height x width; NULL where the step has none. */
+    /* Taps, filters x depth x height x width, or, of a step of light, the tables of its curves, those of
+     * red first; NULL where the step has none. */
     const void *weights;
     const void *weights_host; /* the same; host */
     const void *factors;      /* of a separable step: for each kernel its column, then its row */
@@ -175,8 +176,9 @@ enum { GF_SPECIAL_AS_LAYER = 6 };
     BLOCK(128, 16)                                                                                 \
     BLOCK(128, 64) BLOCK(128, 256) BLOCK(64, 16) BLOCK(64, 64) BLOCK(64, 256) BLOCK(32, 64)
 
-/* The smallest pieces in which `separable` works. */
-enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8 };
+/* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory suffices in
+ * f64, too. */
+enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8, GF_SEPARABLE_TALL = 256 };
 
 /* Bytes of shared memory that a block of `separable` needs for strips of `strip` columns and steps of
  * `step` rows, both multiples of 4. */

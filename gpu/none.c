@@ -24,3 +24,9 @@ int gf_cuda_version(void)
 {
     return 0;
 }
+
+void gf_cuda_limits(char *text, size_t size)
+{
+    (void)size;
+    text[0] = '\0';
+}

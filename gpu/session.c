@@ -260,6 +260,26 @@ static GfStatus make_filter(GfSession *session, const GfPipeline *pipeline, size
     return method->algorithm->open ? method->algorithm->open(step, wide, 0, &method->state) : GF_OK;
 }
 
+static GfStatus upload_tables(GfSession *session, const GfLight *light, bool wide, Method *method)
+{
+    size_t count = 0, at = 0;
+    double *tables;
+    for (int i = 0; i < 3; i++)
+        count += light->curves[i].points;
+    if (count == 0)
+        return GF_OK;
+    GF_TRY(gf_allocate(count, sizeof *tables, &tables));
+    for (int i = 0; i < 3; i++) {
+        const GfCurve *curve = &light->curves[i];
+        if (curve->points)
+            memcpy(tables + at, curve->table, curve->points * sizeof *tables);
+        at += curve->points;
+    }
+    GfStatus status = upload(session, tables, count, wide, NULL, &method->weights);
+    free(tables);
+    return status;
+}
+
 static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size_t i,
                             Method *method)
 {
@@ -270,7 +290,7 @@ static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size
     if (step->light) {
         method->launch = gf_launch_light;
         method->name = "light";
-        return GF_OK;
+        return upload_tables(session, step->light, pipeline->wide, method);
     }
     switch (step->kind) {
     case GF_STEP_FILTER:
@@ -686,6 +706,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     cuda->forced = forced;
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,
+                                .tall = forced ? 0 : GF_SEPARABLE_TALL,
                                 .bytes_per_second = gf_cuda_bandwidth(number),
                                 .flops_per_second = gf_cuda_flops(number),
                                 .state = cuda,

@@ -105,7 +105,12 @@ GfStatus gf_writer_create(GfOutput *output, const GfCodec *codec, const GfFormat
     GF_TRY(gf_allocate(1, sizeof *created, &created));
     *created = (GfWriter){
         .codec = codec, .format = *format, .pictures = pictures, .output = output, .state = NULL};
-    GfStatus status = codec->create(created, metadata, options);
+    GfMetadata shown = *metadata;
+    GfStatus status =
+        gf_profile_for(metadata, format->channels >= 3 ? 3 : 1, codec->colour, &shown.icc);
+    if (status == GF_OK)
+        status = codec->create(created, &shown, options);
+    free(shown.icc.data);
     if (status != GF_OK) {
         gf_writer_close(created);
         return status;

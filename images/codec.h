@@ -10,6 +10,7 @@
 #include "images/input.h"
 #include "images/metadata.h"
 #include "images/output.h"
+#include "images/profile.h"
 
 typedef struct GfCodec GfCodec;
 
@@ -74,7 +75,8 @@ typedef struct GfWriter {
 } GfWriter;
 
 /* Begins a picture (or `pictures` of one format) on `output`. `format` must be one that
- * gf_codec_accepts() takes. The metadata that the format can hold is written. */
+ * gf_codec_accepts() takes. The metadata that the format can hold is written, the profile being that of
+ * gf_profile_for(). */
 GfStatus gf_writer_create(GfOutput *output, const GfCodec *codec, const GfFormat *format,
                           size_t pictures, const GfMetadata *metadata,
                           const GfWriteOptions *options, GfWriter **writer);
@@ -101,6 +103,7 @@ struct GfCodec {
     size_t max_channels;    /* 0: any */
     bool alpha;             /* can hold opacity */
     size_t max_side;        /* largest width and height that can be written */
+    GfColourRoom colour;
     bool (*recognises)(const unsigned char *head, size_t size);
     GfStatus (*open)(GfReader *reader, GfInput *input, const GfReadOptions *options);
     GfStatus (*rows)(GfReader *reader, const GfBand *band);

@@ -38,7 +38,3 @@ void gf_reader_note(GfReader *reader, const char *format, ...)
 
 /* The XMP packet is carried as a text of this keyword, which is PNG's own for it. */
 #define GF_XMP_KEYWORD "XML:com.adobe.xmp"
-
-/* Whether an ICC profile describes pictures of that many colour channels (opacity not counted):
- * a profile for RGB says nothing true about a picture that has become gray. */
-bool gf_icc_fits(const GfBlob *icc, size_t colours);

@@ -472,6 +472,7 @@ const GfCodec gf_jpeg = {
     .max_channels = 3,
     .alpha = false,
     .max_side = JPEG_MAX_DIMENSION,
+    .colour = GF_COLOUR_PROFILE,
     .recognises = recognises,
     .open = jpeg_open,
     .rows = jpeg_rows,

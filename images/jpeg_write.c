@@ -137,8 +137,7 @@ static void write_metadata(JpegWriter *state)
     const GfMetadata *m = state->metadata;
     if (m->exif.data)
         write_segment(state, JPEG_APP0 + 1, "Exif\0\0", 6, m->exif.data, m->exif.size);
-    if (gf_icc_fits(&m->icc, state->writer->format.channels) &&
-        m->icc.size <= 255 * (size_t)(SEGMENT_MAX - 14))
+    if (m->icc.data && m->icc.size <= 255 * (size_t)(SEGMENT_MAX - 14))
         jpeg_write_icc_profile(&state->info, m->icc.data, (unsigned)m->icc.size);
     write_texts(state);
 }

@@ -8,6 +8,9 @@
 
 #include <jpeglib.h>
 
+#ifdef GPUFILTER_HAVE_LCMS2
+#include <lcms2.h>
+#endif
 #ifdef GPUFILTER_HAVE_ISAL
 #include <isa-l.h> /* has a gf_mul of its own, and goes with none of our headers of arithmetic */
 #endif
@@ -28,13 +31,30 @@ static const char isal_version[] =
 static const char *const isal_version = NULL; /* zlib does its work */
 #endif
 
+#ifdef GPUFILTER_HAVE_LCMS2
+/* 2140 is 2.14. */
+static void write_version(int encoded, char version[16])
+{
+    snprintf(version, 16, "%d.%d", encoded / 1000, encoded % 1000 / 10);
+}
+#endif
+
 GfLibrary gf_image_library(int i)
 {
+#ifdef GPUFILTER_HAVE_LCMS2
+    static char compiled[16], running[16];
+    write_version(LCMS_VERSION, compiled);
+    write_version(cmsGetEncodedCMMversion(), running);
+    const GfLibrary lcms2 = {"lcms2", compiled, running};
+#else
+    const GfLibrary lcms2 = {"lcms2", NULL, NULL};
+#endif
     const GfLibrary libraries[] = {
         {"libpng", PNG_LIBPNG_VER_STRING, png_get_libpng_ver(NULL)},
         {jpeg_name, jpeg_version, NULL},
         {"zlib", ZLIB_VERSION, zlibVersion()},
         {"ISA-L", isal_version, NULL},
+        lcms2,
         {NULL, NULL, NULL},
     };
     return libraries[i];

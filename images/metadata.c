@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "images/codecs.h"
 
 GfMetadata gf_metadata_none(void)
 {
@@ -53,13 +52,4 @@ void gf_metadata_free(GfMetadata *metadata)
     }
     free(metadata->texts);
     *metadata = gf_metadata_none();
-}
-
-bool gf_icc_fits(const GfBlob *icc, size_t colours)
-{
-    /* ICC.1:2010, 7.2.1: the data colour space is a four-byte signature at offset 16. */
-    enum { COLOUR_SPACE = 16, HEADER = 128 };
-    if (icc->size < HEADER)
-        return false;
-    return memcmp(icc->data + COLOUR_SPACE, colours == 1 ? "GRAY" : "RGB ", 4) == 0;
 }

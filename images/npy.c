@@ -295,6 +295,7 @@ const GfCodec gf_npy = {
     .max_channels = 0,
     .alpha = true,
     .max_side = PTRDIFF_MAX,
+    .colour = GF_COLOUR_NOWHERE,
     .recognises = recognises,
     .open = npy_open,
     .rows = npy_rows,

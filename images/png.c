@@ -490,6 +490,7 @@ const GfCodec gf_png = {
     .max_channels = 4,
     .alpha = true,
     .max_side = PNG_UINT_31_MAX,
+    .colour = GF_COLOUR_CHUNKS,
     .recognises = recognises,
     .open = png_open,
     .rows = png_rows,

@@ -68,8 +68,7 @@ static void set_colour(PngWriter *state)
 {
     const GfMetadata *m = state->metadata;
     const double *c = m->chromaticities;
-    size_t colours = state->writer->format.channels >= 3 ? 3 : 1;
-    if (gf_icc_fits(&m->icc, colours))
+    if (m->icc.data)
         png_set_iCCP(state->png, state->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, m->icc.data,
                      (png_uint_32)m->icc.size);
     else if (m->srgb_intent >= 0)

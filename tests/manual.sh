@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds the manual pages to the program: manual.sh PROGRAM. Every option of --help stands in
 # gpufilter(1) and every filter, bank and parameter of "gpufilter filters" in gpufilter-filters(7), and the
-# other way round; and the table there is that of "gpufilter filters --table".
+# other way round; and the table there is that of "gpufilter filters --table". mandoc finds the pages clean.
 set -euo pipefail
 
 program=$1
@@ -71,5 +71,12 @@ same 'table of filters' \
     "$("$program" filters --table | numbered)" \
     "$(sed -n '/^\.Ss All of them in short/,/^\.Ed/p' "$pages/gpufilter-filters.7" |
         sed '1,/^\.Bd/d; /^\.Ed/d; s/\\-/-/g' | numbered)"
+
+# mandoc has nothing to say, but that pages are not found where they are not installed.
+if command -v mandoc >/dev/null; then
+    if mandoc -T lint "$pages"/*.[17] | grep -v 'referenced manual not found: Xr gpufilter'; then
+        status=1
+    fi
+fi
 
 exit "$status"

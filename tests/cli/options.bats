@@ -31,11 +31,16 @@ says() {
     [ "$status" -eq 0 ]
     [[ ${lines[0]} =~ ^gpufilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
     local library line=1
-    for library in libpng libjpeg zlib ISA-L jansson CUDA; do
+    for library in libpng libjpeg zlib ISA-L lcms2 jansson CUDA; do
         [[ ${lines[line]} =~ ^$library(-turbo)?\ ([0-9]+(\.[0-9]+)+(\ \(running\ with\ .*\))?|not\ compiled\ in)$ ]]
         line=$((line + 1))
     done
-    [ "${#lines[@]}" -eq "$line" ]
+    if [[ ${lines[line]} == GPUs:* ]]; then
+        [[ ${lines[line]} =~ ^GPUs:\ up\ to\ 64,\ compute\ capability\ [0-9.\ ]+,\ 96\ KiB\ of\ shared\ memory\ a\ block$ ]]
+        line=$((line + 1))
+    fi
+    [ "${lines[line]}" = 'limits: kernels of 4095 x 4095, layers of 65535 channels, weights of 268435456 numbers' ]
+    [ "${#lines[@]}" -eq $((line + 1)) ]
     if command -v pkg-config >/dev/null && pkg-config --exists libpng; then
         [[ $output == *"libpng $(pkg-config --modversion libpng)"* ]]
     fi

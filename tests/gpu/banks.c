@@ -72,8 +72,11 @@ void test_anchors(void)
         GfPlanOptions options = options_of(sample, (GfBorder)(i % BORDERS));
         options.flip = i % 2;
         options.gray = (GfGray)(i % 3);
-        options.linear = i % 4 == 1;
-        options.gamma = i % 8 == 1 ? 1.8 : 0.0;
+        GfLight light = i % 8 == 1 ? gf_light_power(1.8) : gf_light_srgb();
+        double table[] = {0.0, 0.05, 0.3, 1.0};
+        if (i % 16 == 5) /* of three colours, each another */
+            light.curves[2] = (GfCurve){.table = table, .points = 4};
+        options.light = i % 4 == 1 ? &light : NULL;
         run_one("anchors", format_of(21 + i, 19, 1 + i % 4, sample), options, filter);
     }
 }
@@ -224,8 +227,10 @@ void test_factors(void)
             must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L1}), "combine");
         factors->anchor_x = i % 4 ? factors->anchor_x : below(width);
         factors->anchor_y = i % 4 ? factors->anchor_y : below(height);
-        run_one("factors", format_of(1 + below(150), 1 + below(70), 1 + i % 4, sample),
-                options_of(sample, (GfBorder)(i / SAMPLES % BORDERS)), filter);
+        GfPlanOptions options = options_of(sample, (GfBorder)(i / SAMPLES % BORDERS));
+        options.tall = i % 7 == 3 ? 1 : 0; /* in two steps */
+        run_one("factors", format_of(1 + below(150), 1 + below(70), 1 + i % 4, sample), options,
+                filter);
     }
 }
 

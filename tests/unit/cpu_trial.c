@@ -171,6 +171,7 @@ static GfImage exact_result(Backends *backends, const GfFilter *filter, const ch
 {
     GfSample sample = options.sample;
     options.whole = true;
+    options.tall = 0;
     options.range = plan->pipelines[0].range;
     options.sample = GF_F64;
     GfPlan *exact_plan = make_plan(filter, what, &in->format, &options);

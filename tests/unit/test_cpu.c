@@ -115,6 +115,10 @@ static void test_large_floats(void **state)
 
 static void test_ranges_alpha_flip(void **state)
 {
+    double table[] = {0.0, 0.0, 0.01, 0.3, 1.0};
+    GfLight lights[] = {gf_light_srgb(), gf_light_power(2.2), gf_light_power(1.8)};
+    lights[2].curves[0] = lights[0].curves[0];
+    lights[2].curves[1] = (GfCurve){.table = table, .points = 5};
     for (size_t f = 0; f < sizeof filters / sizeof *filters; f++)
         for (int range = GF_RANGE_AUTO; range <= GF_RANGE_OFFSET; range++)
             for (int alpha = GF_ALPHA_AUTO; alpha <= GF_ALPHA_FILTER; alpha++)
@@ -125,8 +129,8 @@ static void test_ranges_alpha_flip(void **state)
                     options.alpha = (GfAlpha)alpha;
                     options.flip = range % 2 == 1;
                     options.gray = (GfGray)((size_t)(range + alpha) % 3);
-                    options.linear = (f + (size_t)range) % 3 == 0;
-                    options.gamma = f % 2 ? 2.2 : 0.0;
+                    if ((f + (size_t)range) % 3 == 0)
+                        options.light = &lights[f % 3];
                     /* Division by an opacity of zero or by its small remains is no fair question.
                      */
                     if (alpha == GF_ALPHA_PREMUL && (f >= 8 || f == 6 || f == 7))
@@ -144,6 +148,84 @@ static void test_valid(void **state)
         options.band_bytes = 1;
         check(*state, filters[f], format_of(40, 61, 3, false, GF_U8), options);
     }
+}
+
+/* Columns of 48 taps and more, which are summed for several rows at once. */
+static void test_tall_kernels(void **state)
+{
+    static const char *const tall[] = {
+        "gaussian:sigma=6",         "gaussian:sigma_x=0.6:sigma_y=20",
+        "unsharp:sigma=7:amount=3", "dog:sigma1=1.3:sigma2=9",
+        "shift:x=-1.3:y=-70.4",     "gaussian:sigma=7,sobel"};
+    for (size_t f = 0; f < sizeof tall / sizeof *tall; f++)
+        for (size_t b = 0; b < sizeof borders / sizeof *borders; b++)
+            for (size_t in = GF_U8; in <= GF_F64; in++) {
+                const size_t channels = 1 + (f + b + in) % 4;
+                GfPlanOptions options = gf_plan_options_default(in == GF_U16 ? GF_U16
+                                                                : f % 2      ? GF_F32
+                                                                             : GF_U8);
+                options.border = borders[b];
+                options.border_value = 0.3;
+                options.alpha = b % 2 ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+                options.band_bytes = 1 + 500 * (f % 2);
+                check(*state, tall[f],
+                      format_of(2 + 19 * (f % 3), 1 + 61 * (b % 3), channels, channels % 2 == 0,
+                                (GfSample)in),
+                      options);
+            }
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.border = GF_BORDER_VALID;
+    options.alpha = GF_ALPHA_COPY;
+    for (size_t channels = 1; channels <= 4; channels++)
+        check(*state, tall[0], format_of(83, 91, channels, channels % 2 == 0, GF_U8), options);
+}
+
+/* A number that is none reaches as far as the taps do, and no row farther. */
+static void test_tall_kernels_on_no_numbers(void **state)
+{
+    Backends *backends = *state;
+    const float none[] = {NAN, INFINITY};
+    GfFilter *filter = parse("gaussian:sigma=7"); /* 28 pixels to each side */
+    GfFormat format = format_of(3, 150, 1, false, GF_F32);
+    GfPlanOptions options = gf_plan_options_default(GF_F32);
+    GfPlan *plan = make_plan(filter, "no numbers", &format, &options);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t at = 60; at < 68; at++) {
+            GfImage in = random_picture(format);
+            ((float *)(void *)((unsigned char *)in.samples + at * in.stride))[1] = none[i];
+            GfImage out = run_plan(backends->cpu, plan, &in);
+            for (size_t y = 0; y < 150; y++)
+                for (size_t x = 0; x < 3; x++)
+                    assert_int_equal(isfinite(sample_at(&out, y, x)), y + 28 < at || y > at + 28);
+            gf_image_free(&out);
+            gf_image_free(&in);
+        }
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+}
+
+/* A row and a column as two steps are what they are as one. */
+static void test_kernels_in_two_steps(void **state)
+{
+    static const char *const split[] = {"gaussian:sigma=1.7",
+                                        "shift:x=2.3:y=-1.4",
+                                        "sobel:x",
+                                        "5x3/8: 1 4 6 4 1 -2 -8 -12 -8 -2 3 12 18 12 3",
+                                        "gaussian:sigma=2,scharr",
+                                        "box:size=4,unsharp:sigma=1"};
+    for (size_t f = 0; f < sizeof split / sizeof *split; f++)
+        for (int border = GF_BORDER_REPLICATE; border <= GF_BORDER_VALID; border++)
+            for (size_t channels = 1; channels <= 4; channels++) {
+                GfPlanOptions options = gf_plan_options_default(f % 2 ? GF_U8 : GF_U16);
+                options.border = (GfBorder)border;
+                options.border_value = 99;
+                options.tall = 2;
+                options.flip = channels % 2;
+                options.alpha = channels % 3 ? GF_ALPHA_COPY : GF_ALPHA_AUTO;
+                options.band_bytes = 1;
+                check(*state, split[f],
+                      format_of(23, 31, channels, channels % 2 == 0, (GfSample)(f % 2)), options);
+            }
 }
 
 static void assert_row(Backends *backends, const char *text, GfBorder border, GfRange range,
@@ -236,6 +318,9 @@ int main(void)
         cmocka_unit_test(test_large_floats),
         cmocka_unit_test(test_ranges_alpha_flip),
         cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_kernels_in_two_steps),
+        cmocka_unit_test(test_tall_kernels),
+        cmocka_unit_test(test_tall_kernels_on_no_numbers),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }

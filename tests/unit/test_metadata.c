@@ -134,18 +134,35 @@ static void texts_and_blobs_are_copies(void **state)
     gf_metadata_free(&metadata);
 }
 
+/* The bytes of the profile that goes into such an output. */
+static size_t kept(unsigned char *profile, size_t size, size_t colours, GfColourRoom room)
+{
+    GfMetadata metadata = gf_metadata_none();
+    GfBlob copy;
+    metadata.icc = (GfBlob){profile, size};
+    assert_int_equal(gf_profile_for(&metadata, colours, room, &copy), GF_OK);
+    if (copy.size > 0)
+        assert_memory_equal(copy.data, profile, size);
+    free(copy.data);
+    return copy.size;
+}
+
 static void profiles_fit_their_colour_space_only(void **state)
 {
     (void)state;
     unsigned char profile[128] = {0};
     memcpy(profile + 16, "RGB ", 4);
-    assert_true(gf_icc_fits(&(GfBlob){profile, 128}, 3));
-    assert_false(gf_icc_fits(&(GfBlob){profile, 128}, 1));
-    assert_false(gf_icc_fits(&(GfBlob){profile, 127}, 3));
+    assert_int_equal(kept(profile, 128, 3, GF_COLOUR_PROFILE), 128);
+    assert_int_equal(kept(profile, 128, 3, GF_COLOUR_CHUNKS), 128);
+    assert_int_equal(kept(profile, 128, 3, GF_COLOUR_NOWHERE), 0);
+    assert_int_equal(kept(profile, 128, 1, GF_COLOUR_CHUNKS), 0); /* has no curve to keep */
+    assert_int_equal(kept(profile, 127, 3, GF_COLOUR_CHUNKS), 0);
     memcpy(profile + 16, "GRAY", 4);
-    assert_true(gf_icc_fits(&(GfBlob){profile, 128}, 1));
+    assert_int_equal(kept(profile, 128, 1, GF_COLOUR_CHUNKS), 128);
+    assert_int_equal(kept(profile, 128, 3, GF_COLOUR_CHUNKS), 0);
     memcpy(profile + 16, "CMYK", 4);
-    assert_false(gf_icc_fits(&(GfBlob){profile, 128}, 3));
+    assert_int_equal(kept(profile, 128, 3, GF_COLOUR_CHUNKS), 0);
+    assert_int_equal(kept(profile, 128, 1, GF_COLOUR_CHUNKS), 0);
 }
 
 int main(void)

@@ -69,6 +69,32 @@ static void test_fusing(void **state)
     drop(plan);
 }
 
+/* Kernels that are products and taller than the backend wants them: a row, then a column. */
+static void test_tall_kernels(void **state)
+{
+    (void)state;
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.tall = 8;
+    /* 9 and 11 rows, and a bank of two */
+    GfPlan *plan = plan_for("gaussian,gaussian:sigma=1.25,dog", gray, options);
+    const GfPipeline *pipeline = &plan->pipelines[0];
+    assert_int_equal(pipeline->count, 5);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pipeline->steps[i].linear.width, i % 2 ? 1 : i < 2 ? 9 : 11);
+        assert_int_equal(pipeline->steps[i].linear.height, i % 2 ? i < 2 ? 9 : 11 : 1);
+    }
+    assert_int_equal(pipeline->steps[4].linear.filters, 2);
+    drop(plan);
+    options.border = GF_BORDER_CONSTANT;
+    plan = plan_for("gaussian", gray, options);
+    assert_int_equal(plan->pipelines[0].count, 2);
+    drop(plan);
+    options.tall = 2; /* the row sums to nothing, and what stands outside would */
+    plan = plan_for("sobel:x", gray, options);
+    assert_int_equal(plan->pipelines[0].count, 1);
+    drop(plan);
+}
+
 static void test_range_and_alpha(void **state)
 {
     (void)state;
@@ -624,6 +650,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fusing),
+        cmocka_unit_test(test_tall_kernels),
         cmocka_unit_test(test_range_and_alpha),
         cmocka_unit_test(test_geometry),
         cmocka_unit_test(test_halo),
