@@ -419,7 +419,7 @@ static bool tensor_pays(const GfStep *step, bool wide)
         const bool gray = linear->depth == 1 && step->stride_x == 1;
         return (!gray || taps >= 25) && linear->filters >= (gray ? few : 8) && work >= 1 << 22;
     }
-    if (linear->depth < 16 || linear->filters / linear->groups < 64)
+    if (linear->depth < 16 || linear->filters / linear->groups < 32)
         return false;
     if (linear->width == 1 && linear->height == 1)
         return linear->depth * linear->filters / linear->groups >= 1 << 14 && work >= 3 << 24;

@@ -6,7 +6,8 @@
  * sample is read about once, since neighbours in a warp, and rows of neighbouring threads, find it in the
  * cache. What is left to pay for R outputs are K (R + K - 1) reads of the cache and R K K multiply-adds.
  *
- * Warps whose windows all lie inside the picture know where their samples are; others ask the border. */
+ * Where rows and columns of the window are, inside the picture or by the border's rule, stands in shared
+ * memory, so that the code for it is there once; all that is unrolled are multiply-adds. */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -25,14 +26,63 @@ struct Depthwise {
     unsigned threads;       /* that have work */
 };
 
-/* Adds all rows to the sums; `read(row, samples)` brings what the columns of the kernel meet. */
-template <int K, int STRIDE, typename Read>
-__device__ void convolve(const float (&taps)[K * K], Read read, float (&sums)[ROWS<K>])
+template <int K, int STRIDE> constexpr int IN_ROWS = (ROWS<K> - 1) * STRIDE + K;
+
+/* What each thread of a block knows of its window, and then its outputs. */
+template <int K, int STRIDE> struct Windows {
+    const char *rows[IN_ROWS<K, STRIDE>][THREADS]; /* NULL: the border's constant */
+    long long columns[K][THREADS]; /* bytes from a row's begin; negative: likewise */
+    float sums[ROWS<K>][THREADS];
+};
+
+/* Of output rows from y on, of one map; rows that only outputs beyond the last one meet may not be here. */
+template <int K, int STRIDE>
+__device__ void find_window(const Depthwise &q, size_t n, int o, long long x, size_t y,
+                            Windows<K, STRIDE> *windows)
 {
+    const GfProblem<float> &p = q.p;
+    const size_t plane = static_cast<size_t>(gf_first_channel(p, o)) * p.in.plane * q.size;
+    const long long first_row = static_cast<long long>(y) * STRIDE + p.origin_y;
+    const int live = static_cast<int>(min(p.y1 - y, static_cast<size_t>(ROWS<K>)));
+#pragma unroll 1
+    for (int row = 0; row < IN_ROWS<K, STRIDE>; row++)
+        windows->rows[row][threadIdx.x] =
+            row < (live - 1) * STRIDE + K ? gf_input_row<char>(p, n, first_row + row) : nullptr;
+#pragma unroll 1
+    for (int kx = 0; kx < K; kx++) {
+        const long long column =
+            gf_border_index(x * STRIDE + p.origin_x + kx, p.in_width, p.border);
+        windows->columns[kx][threadIdx.x] =
+            column < 0 ? -1 : static_cast<long long>(column * p.in.pixel * q.size + plane);
+    }
+}
+
+template <int K, int STRIDE, typename In>
+__global__ void __launch_bounds__(THREADS) depthwise(const __grid_constant__ Depthwise q)
+{
+    __shared__ Windows<K, STRIDE> windows;
+    const GfProblem<float> &p = q.p;
+    const unsigned thread = threadIdx.x, i = blockIdx.x * THREADS + thread;
+    if (i >= q.threads)
+        return;
+    const unsigned x = i % q.columns, run = i / q.columns % q.runs;
+    const int o = static_cast<int>(i / q.columns / q.runs);
+    const size_t y = p.y0 + static_cast<size_t>(run) * ROWS<K>, n = blockIdx.y;
+    float taps[K * K], sums[ROWS<K>] = {};
+    find_window(q, n, o, x, y, &windows);
 #pragma unroll
-    for (int row = 0; row < (ROWS<K> - 1) * STRIDE + K; row++) {
+    for (int k = 0; k < K * K; k++)
+        taps[k] = __ldg(p.weights + static_cast<size_t>(o) * (K * K) + k);
+#pragma unroll
+    for (int row = 0; row < IN_ROWS<K, STRIDE>; row++) {
+        const char *line = windows.rows[row][thread];
         float samples[K];
-        read(row, samples);
+#pragma unroll
+        for (int kx = 0; kx < K; kx++) {
+            const long long column = windows.columns[kx][thread];
+            samples[kx] = line && column >= 0 ? gf_number_at<float, In>(line + column, q.sample)
+                                              : p.border_value;
+        }
 #pragma unroll
         for (int r = 0; r < ROWS<K>; r++) {
             const int ky = row - r * STRIDE;
@@ -42,64 +92,6 @@ __device__ void convolve(const float (&taps)[K * K], Read read, float (&sums)[RO
                     sums[r] = fma(taps[ky * K + kx], samples[kx], sums[r]);
         }
     }
-}
-
-template <int K, int STRIDE, typename In>
-__global__ void __launch_bounds__(THREADS) depthwise(const __grid_constant__ Depthwise q)
-{
-    constexpr int IN_ROWS = (ROWS<K> - 1) * STRIDE + K;
-    const GfProblem<float> &p = q.p;
-    const unsigned thread = blockIdx.x * THREADS + threadIdx.x;
-    const unsigned i = min(thread, q.threads - 1);
-    const unsigned x = i % q.columns, run = i / q.columns % q.runs;
-    const int o = static_cast<int>(i / q.columns / q.runs);
-    const size_t y = p.y0 + static_cast<size_t>(run) * ROWS<K>, n = blockIdx.y;
-    const long long in_x = static_cast<long long>(x) * STRIDE + p.origin_x;
-    const long long in_y = static_cast<long long>(y) * STRIDE + p.origin_y;
-    const size_t pixel = p.in.pixel * q.size;
-    const size_t plane = static_cast<size_t>(gf_first_channel(p, o)) * p.in.plane * q.size;
-    float taps[K * K], sums[ROWS<K>] = {};
-#pragma unroll
-    for (int k = 0; k < K * K; k++)
-        taps[k] = __ldg(p.weights + static_cast<size_t>(o) * (K * K) + k);
-    bool inside = in_x >= 0 && in_x + K <= p.in_width && in_y >= 0 &&
-                  in_y + IN_ROWS <= p.in_height && y + ROWS<K> <= p.y1;
-    const char *first = inside ? gf_input_row<char>(p, n, in_y) : nullptr;
-    inside = inside &&
-             gf_input_row<char>(p, n, in_y + IN_ROWS - 1) == first + (IN_ROWS - 1) * p.in.stride;
-    if (__all_sync(~0U, inside)) {
-        first += in_x * pixel + plane;
-        convolve<K, STRIDE>(
-            taps,
-            [&](int row, float(&samples)[K]) {
-#pragma unroll
-                for (int kx = 0; kx < K; kx++)
-                    samples[kx] =
-                        gf_number_at<float, In>(first + row * p.in.stride + kx * pixel, q.sample);
-            },
-            sums);
-    } else {
-        long long columns[K];
-#pragma unroll
-        for (int kx = 0; kx < K; kx++)
-            columns[kx] = gf_border_index(in_x + kx, p.in_width, p.border);
-        convolve<K, STRIDE>(
-            taps,
-            [&](int row, float(&samples)[K]) {
-                const int output = (max(row - K + 1, 0) + STRIDE - 1) / STRIDE; /* the first */
-                const char *line =
-                    y + output < p.y1 ? gf_input_row<char>(p, n, in_y + row) : nullptr;
-#pragma unroll
-                for (int kx = 0; kx < K; kx++)
-                    samples[kx] =
-                        line && columns[kx] >= 0
-                            ? gf_number_at<float, In>(line + columns[kx] * pixel + plane, q.sample)
-                            : p.border_value;
-            },
-            sums);
-    }
-    if (thread >= q.threads)
-        return;
     const float bias = p.bias ? p.bias[o] : 0.0F;
 #pragma unroll
     for (int r = 0; r < ROWS<K>; r++)
@@ -107,8 +99,10 @@ __global__ void __launch_bounds__(THREADS) depthwise(const __grid_constant__ Dep
     gf_post_each(p.finish, sums, [&](int) { return o < p.post_channels; });
 #pragma unroll
     for (int r = 0; r < ROWS<K>; r++)
-        if (y + r < p.y1)
-            gf_put(p, n, o, x, y + r, sums[r]);
+        windows.sums[r][thread] = sums[r];
+#pragma unroll 1
+    for (int r = 0; r < ROWS<K> && y + r < p.y1; r++)
+        gf_put(p, n, o, x, y + r, windows.sums[r][thread]);
 }
 
 template <int K, int STRIDE> void (*kernel_of(const GfStep *step))(const Depthwise)
