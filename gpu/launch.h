@@ -354,8 +354,8 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
  * rows, and rows of each; blocks on a multiprocessor, which bounds a thread's registers. */
 #define GF_TENSOR_TILES(TILE)                                                                      \
     TILE(2, 2, 8, 2)                                                                               \
-    TILE(4, 2, 8, 1) TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2) TILE(2, 2, 2, 2)           \
-        TILE(1, 4, 2, 2)
+    TILE(4, 2, 8, 1)                                                                               \
+    TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2) TILE(2, 2, 2, 2) TILE(1, 4, 2, 2)
 
 /* Steps whose weights are on their way from memory to L2. */
 enum { GF_TENSOR_AHEAD = 8 };
@@ -543,16 +543,24 @@ static inline size_t gf_flat_parts(const GfStep *step)
     return best;
 }
 
-/* Is a layer computed that way, on cards that can? */
+/* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of 64 maps,
+ * have room in shared memory beside its totals; lines have fewer than 2^28 positions. */
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
+    enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
     const GfLinear *linear = &step->linear;
-    return !gf_tensor_is_first(step) && step->out == GF_F32 && linear->width <= GF_FLAT_SIDE &&
-           linear->height <= GF_FLAT_SIDE && step->stride_x <= GF_FLAT_STRIDE &&
-           step->stride_y <= GF_FLAT_STRIDE && step->dilation_x <= GF_FLAT_SIDE &&
-           step->dilation_y <= GF_FLAT_SIDE && linear->depth >= 8 &&
-           linear->filters / linear->groups > 16 && step->out_width < 1 << 24 &&
-           linear->groups * linear->depth < 1 << 19;
+    if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
+        linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
+        step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
+        step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
+        linear->filters / linear->groups <= 16 || step->out_width >= 1 << 24 ||
+        linear->groups * linear->depth >= 1 << 19)
+        return false;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t stretch = POSITIONS + shape.right + SPARE;
+    const size_t slot = gf_flat_step_vectors(step) + shape.octets * shape.phases_x * 2 * stretch;
+    return (slot * 16 + POSITIONS * sizeof(float)) * 2 <= MOST_BYTES &&
+           shape.columns * (shape.below + 3) < 1 << 28;
 }
 
 /* Vectors of 16 bytes that its taps become. */

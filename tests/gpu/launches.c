@@ -242,11 +242,12 @@ static void cut_apart(size_t turn)
     const GfAlgorithm *row = gf_algorithm_find(names[turn % 3]);
     const size_t side = 3 + 2 * below(turn % 3 == 1 ? 3 : 4);
     const size_t channels = turn % 3 == 0 && turn % 2 ? 1 + below(20) : 1;
+    const size_t maps = 1 + below(channels < 8 ? 9 : 90);
     GfFormat format = format_of(130 + below(300), 30 + below(40), channels, GF_F32);
     GfPlanOptions options = options_of(GF_F32, (GfBorder)below(GF_BORDER_VALID));
     GfPlan *plan;
     format.has_alpha = false;
-    add_layer(filter, 1 + below(9), channels, 1, side, side)->sampling.fit = GF_FIT_SAME_LOWER;
+    add_layer(filter, maps, channels, 1, side, side)->sampling.fit = GF_FIT_SAME_LOWER;
     must(gf_plan_create(filters, 1, &format, &options, &plan), "cut apart");
     const GfStep *step = plan->pipelines[0].steps;
     const GfFormat out = {step->out_width, step->out_height, step->out_channels, false, GF_F32};

@@ -125,14 +125,21 @@ static void test_layers_on_tensor_cores(void **unused)
                                                    ? "tensor"
                                                    : "implicit");
     pair = large;
-    pair.maps = 63;
+    pair.maps = 31;
     assert_string_equal(chosen(&pair, 90), "general");
     pair = large;
-    pair.format.channels = 16; /* 144 taps */
+    pair.format.channels = 15;
     assert_string_equal(chosen(&pair, 90), "general");
     pair = large;
     pair.format.width = pair.format.height = 32;
     assert_string_equal(chosen(&pair, 90), "general");
+    /* One tap: where a map has many, and there are many maps. */
+    pair = large;
+    pair.side = 1;
+    pair.maps = 256;
+    assert_string_equal(chosen(&pair, 90), "tensor");
+    pair.maps = 255;
+    assert_string_equal(chosen(&pair, 90), "implicit");
 }
 
 /* A map a channel is nothing for a product of matrices. */
@@ -144,7 +151,12 @@ static void test_depthwise_layers(void **unused)
                  .side = 3,
                  .depthwise = true};
     (void)unused;
+    assert_string_equal(chosen(&pair, 75), "special");
+    pair.format.sample = pair.out = GF_U8;
+    assert_string_equal(chosen(&pair, 90), "special");
+    pair.side = 4;
     assert_string_equal(chosen(&pair, 90), "shared");
+    pair.side = 3;
     pair.maps = 256;
     assert_string_equal(chosen(&pair, 90), "general");
     pair.side = 4;

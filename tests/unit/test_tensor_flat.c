@@ -1,0 +1,156 @@
+/* The line of gpu/tensor_flat.cu: is what stands a tap's shift behind an output's position the sample that the tap
+ * meets there? Where neighbours share zeros, another zero will do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gpu/launch.h"
+
+enum { PICTURES = 3 };
+
+/* Along one side. */
+typedef struct Side {
+    size_t in, out, taps, stride, dilation, phases;
+    ptrdiff_t origin;
+} Side;
+
+/* The sample that tap k of output i meets; -1 outside of the picture. */
+static ptrdiff_t wanted(const Side *side, size_t i, size_t k)
+{
+    ptrdiff_t at = (ptrdiff_t)(i * side->stride + k * side->dilation) + side->origin;
+    return at >= 0 && at < (ptrdiff_t)side->in ? at : -1;
+}
+
+/* The sample at place i of the line whose phase is that of tap k. */
+static ptrdiff_t found(const Side *side, size_t i, size_t k)
+{
+    size_t phase = k * side->dilation % side->phases;
+    ptrdiff_t at = (ptrdiff_t)(i * side->stride + phase) + side->origin;
+    return at >= 0 && at < (ptrdiff_t)side->in ? at : -1;
+}
+
+static size_t shift(const Side *side, size_t k)
+{
+    return k * side->dilation / side->phases;
+}
+
+static void check_outputs(const GfTensorFlat *shape, const Side *x, const Side *y, size_t apart)
+{
+    size_t rows = gf_flat_line_rows(shape, PICTURES, y->out, apart);
+    size_t line = gf_flat_line(shape, rows);
+    for (size_t i = 0; i < PICTURES * y->out * x->out * y->taps * x->taps; i++) {
+        size_t kx = i % x->taps, ky = i / x->taps % y->taps, rest = i / x->taps / y->taps;
+        size_t column = rest % x->out, row = rest / x->out % y->out, n = rest / x->out / y->out;
+        size_t at = (n * apart + row + shift(y, ky)) * shape->columns + column + shift(x, kx);
+        ptrdiff_t want_x = wanted(x, column, kx), want_y = wanted(y, row, ky);
+        size_t there = at / shape->columns / apart;
+        ptrdiff_t found_x = found(x, at % shape->columns, kx);
+        ptrdiff_t found_y = found(y, at / shape->columns % apart, ky);
+        assert_true(at < line);
+        assert_true(at / shape->columns < rows);
+        if (want_x < 0 || want_y < 0) {
+            assert_true(there == PICTURES || found_x < 0 || found_y < 0);
+            continue;
+        }
+        assert_int_equal(there, n);
+        assert_int_equal(found_x, want_x);
+        assert_int_equal(found_y, want_y);
+    }
+}
+
+static void check_step(const Side *sides, GfBorder border)
+{
+    const Side *x = &sides[0], *y = &sides[1];
+    GfStep step = {
+        .kind = GF_STEP_FILTER,
+        .in_width = x->in,
+        .in_height = y->in,
+        .out_width = x->out,
+        .out_height = y->out,
+        .stride_x = x->stride,
+        .stride_y = y->stride,
+        .dilation_x = x->dilation,
+        .dilation_y = y->dilation,
+        .origin_x = x->origin,
+        .origin_y = y->origin,
+        .border = border,
+        .linear = {.width = x->taps, .height = y->taps, .depth = 16, .filters = 64, .groups = 1}};
+    const GfTensorFlat shape = gf_tensor_flat(&step);
+    Side own[2] = {*x, *y};
+    own[0].phases = shape.phases_x;
+    own[1].phases = shape.phases_y;
+    check_outputs(&shape, &own[0], &own[1], gf_flat_rows(&shape, y->out, true));
+    check_outputs(&shape, &own[0], &own[1], gf_flat_rows(&shape, y->out, false));
+}
+
+/* A side by the rules of networks: so many zeros before and behind it. */
+static Side side_of(size_t in, size_t taps, size_t stride, size_t dilation, size_t before,
+                    size_t behind)
+{
+    size_t window = (taps - 1) * dilation + 1;
+    return (Side){in,
+                  (in + before + behind - window) / stride + 1,
+                  taps,
+                  stride,
+                  dilation,
+                  1,
+                  -(ptrdiff_t)before};
+}
+
+static void test_taps_are_shifts(void **unused)
+{
+    (void)unused;
+    for (size_t taps = 1; taps <= 5; taps++)
+        for (size_t stride = 1; stride <= 4; stride++)
+            for (size_t dilation = 1; dilation <= 3; dilation++)
+                for (size_t before = 0; before <= 4; before++)
+                    for (size_t behind = 0; behind <= 4; behind += 2) {
+                        const size_t least = (taps - 1) * dilation + 1;
+                        const Side sides[] = {
+                            side_of(least + 6, taps, stride, dilation, before, behind),
+                            side_of(least + 3, taps % 3 + 1, stride, dilation, behind, before)};
+                        check_step(sides, GF_BORDER_CONSTANT);
+                    }
+}
+
+/* Of 14 x 14 samples and a zero all round, rows and pictures share one zero. */
+static void test_shared_zeros(void **unused)
+{
+    GfStep step = {.in_width = 14,
+                   .in_height = 14,
+                   .out_width = 14,
+                   .out_height = 14,
+                   .stride_x = 1,
+                   .stride_y = 1,
+                   .dilation_x = 1,
+                   .dilation_y = 1,
+                   .origin_x = -1,
+                   .origin_y = -1,
+                   .border = GF_BORDER_CONSTANT,
+                   .linear = {.width = 3, .height = 3, .depth = 96, .filters = 80, .groups = 1}};
+    GfTensorFlat shape = gf_tensor_flat(&step);
+    (void)unused;
+    assert_int_equal(shape.columns, 15);
+    assert_int_equal(gf_flat_rows(&shape, 14, true), 15);
+    assert_int_equal(gf_flat_rows(&shape, 14, false), 16);
+    assert_int_equal(shape.octets, 4);
+    assert_int_equal(shape.stages, 3);
+    assert_int_equal(shape.map_runs, 2);
+    step.border_value = 0.5;
+    assert_int_equal(gf_tensor_flat(&step).columns, 16);
+    step.border_value = 0.0;
+    step.border = GF_BORDER_REFLECT;
+    assert_int_equal(gf_tensor_flat(&step).columns, 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_taps_are_shifts),
+        cmocka_unit_test(test_shared_zeros),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
