@@ -261,6 +261,17 @@ __device__ void wait_for_launch()
 #endif
 }
 
+/* Barriers by which groups take turns: wait_turn(i) until both called one of these for group i. */
+__device__ void wait_turn(int group)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(GROUPS * GROUP * WARP) : "memory");
+}
+
+__device__ void give_turn(int group)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(group + 1), "n"(GROUPS * GROUP * WARP) : "memory");
+}
+
 /* A group's threads have more or fewer registers from here on. */
 template <int MORE> __device__ void have_registers()
 {
@@ -375,6 +386,12 @@ template <typename T> struct Shared {
     int rows[T::positions]; /* of the line */
     float units[T::maps], biases[T::maps];
 };
+
+/* Known to be the same in all lanes. */
+__device__ int my_warp()
+{
+    return __shfl_sync(~0U, static_cast<int>(threadIdx.x) / WARP, 0);
+}
 
 struct Corner {
     int part, map_run, group;
@@ -567,7 +584,7 @@ template <typename T, int WIDTH, int PAIRS>
 __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared, int first,
                          int end, float (&totals)[T::runs][4], float *kept)
 {
-    const int group = static_cast<int>(threadIdx.x) / WARP / GROUP;
+    const int group = my_warp() / GROUP;
     const int lane = static_cast<int>(threadIdx.x) % WARP;
     const int run = T::map_runs == 1 ? 0 : group, begin = T::map_runs == 1 ? group * T::own : 0;
     const int part = (q.stages * q.p.height + q.parts - 1) / q.parts;
@@ -582,7 +599,12 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
         ky = ky + 1 == q.p.height ? 0 : ky + 1;
         float sums[T::runs][4];
         barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
+        /* While one group adds up its sums, the other's products are made. */
+        if (step > first || group > 0)
+            wait_turn(group);
         multiply_step<T, WIDTH, PAIRS>(q, weights, octets + begin + shift, sums);
+        if (step + 1 < end || group == 0)
+            give_turn(1 - group);
         const Scales<T> factors = read_scales<T>(scales + begin);
         wait_for_products(sums);
         add_sums<T>(sums, factors, totals);
@@ -686,7 +708,7 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
     unsigned char *slots = memory + HEAD;
     float *kept = reinterpret_cast<float *>(slots + (q.parts > q.shares ? q.slots * q.slot : 0));
     const Corner corner = find_corner<T>(q);
-    const int warp = __shfl_sync(~0U, static_cast<int>(threadIdx.x) / WARP, 0); /* of all lanes */
+    const int warp = my_warp();
     if (threadIdx.x == 0) {
         for (int i = 0; i < q.slots; i++) {
             barrier_init(&shared->full[i], WARP);
