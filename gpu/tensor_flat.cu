@@ -124,7 +124,7 @@ __device__ float block_largest(float most)
     return most;
 }
 
-constexpr int OWN = 2; /* samples that a thread keeps; where there are more it reads them again */
+constexpr int OWN = 4; /* samples that a thread keeps; where there are more it reads them again */
 
 /* The launch after this one may begin, up to where it waits for this one. */
 __device__ void launch_next()
@@ -136,7 +136,7 @@ __device__ void launch_next()
 
 /* A block: one row of the line, of all octets of a stage. */
 template <typename In>
-__global__ void __launch_bounds__(512, 2) lay_out(const __grid_constant__ Flat q)
+__global__ void __launch_bounds__(256, 4) lay_out(const __grid_constant__ Flat q)
 {
     const int row = static_cast<int>(blockIdx.x), stage = static_cast<int>(blockIdx.y) % q.stages;
     const int group = static_cast<int>(blockIdx.y) / q.stages,
@@ -636,7 +636,7 @@ __device__ void wait_for_shares(const Flat &q)
 }
 
 /* Totals of maps side by side: of all shares, in their order. */
-constexpr int MAPS_AT_ONCE = 4;
+constexpr int MAPS_AT_ONCE = 8;
 
 template <typename T>
 __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS_AT_ONCE])
@@ -814,7 +814,7 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
 {
     const unsigned octets = static_cast<unsigned>(q.octets);
     const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
-    const unsigned most = 512 / octets,
+    const unsigned most = 256 / octets,
                    fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
     const dim3 threads(fit < most ? fit : most, octets);
     const dim3 blocks(static_cast<unsigned>(q.line_rows),
@@ -918,11 +918,12 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     constexpr size_t product = T::runs == 8 ? 48 : T::runs * 4;
     const size_t cycles =
         step->linear.width * static_cast<size_t>(q.octets) / 2 * 3 * GROUPS * product;
+    constexpr size_t meet = 2500; /* of a cluster's blocks, each on its multiprocessor */
     const auto cost = [&](int of) {
         const size_t shares = static_cast<size_t>(of);
         const size_t room = gf_flat_room(shares) * gf_multiprocessors() / GF_FLAT_CARD;
         return static_cast<double>(gf_divide_up(blocks * shares, room < 1 ? 1 : room)) *
-               static_cast<double>(gf_flat_cycles(steps, cycles, shares));
+               static_cast<double>(gf_flat_cycles(steps, cycles, shares) + (shares > 1 ? meet : 0));
     };
     q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
     const size_t more = q.parts > q.shares ? kept : 0;
