@@ -27,7 +27,9 @@ constexpr int THREADS =
     (GROUPS + 1) * GROUP * WARP; /* one warp of the last group brings, others idle */
 constexpr int MANY_REGISTERS = 216, FEW_REGISTERS = 72;
 constexpr int MOST_SLOTS = 8;
-constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
+constexpr int FEW_MAPS = 2,
+              MANY_MAPS = 4; /* finished at once: fewer where many blocks share them */
+constexpr int LINE = 8;      /* octets: 128 bytes, at a multiple of which copies begin and end */
 
 /* Halves of 8 numbers. */
 struct alignas(16) Octet {
@@ -635,38 +637,30 @@ __device__ void wait_for_shares(const Flat &q)
     __syncthreads();
 }
 
-/* Totals of maps side by side: of all shares, in their order. */
-constexpr int MAPS_AT_ONCE = 8;
-
-template <typename T>
-__device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS_AT_ONCE])
+/* Totals of MAPS maps side by side: of all shares, in their order. */
+template <typename T, int MAPS>
+__device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    if (q.shares > 1) {
-        float of[GF_FLAT_PARTS][MAPS_AT_ONCE];
+    float of[GF_FLAT_PARTS][MAPS];
 #pragma unroll
-        for (int i = 0; i < GF_FLAT_PARTS * MAPS_AT_ONCE; i++) {
-            const int share = i / MAPS_AT_ONCE, m = i % MAPS_AT_ONCE;
-            if (share < q.shares)
-                of[share][m] =
-                    cooperative_groups::this_cluster().map_shared_rank(kept, share)[m * T::pitch];
-        }
+    for (int i = 0; i < GF_FLAT_PARTS * MAPS; i++) {
+        const int share = i / MAPS, m = i % MAPS;
+        if (share < q.shares)
+            of[share][m] =
+                cooperative_groups::this_cluster().map_shared_rank(kept, share)[m * T::pitch];
+    }
 #pragma unroll
-        for (int i = 0; i < GF_FLAT_PARTS * MAPS_AT_ONCE; i++) {
-            const int share = i / MAPS_AT_ONCE, m = i % MAPS_AT_ONCE;
-            if (share < q.shares)
-                sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
-        }
-        return;
+    for (int i = 0; i < GF_FLAT_PARTS * MAPS; i++) {
+        const int share = i / MAPS, m = i % MAPS;
+        if (share < q.shares)
+            sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
     }
 #endif
-#pragma unroll
-    for (int m = 0; m < MAPS_AT_ONCE; m++)
-        sums[m] = kept[m * T::pitch];
 }
 
-/* A warp makes as many positions as it has lanes of some maps at once; shares and warps take turns. */
-template <typename T>
+/* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take turns. */
+template <int MAPS, typename T>
 __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared,
                        const float *kept)
 {
@@ -674,24 +668,31 @@ __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &sha
     const int warp = static_cast<int>(threadIdx.x) / WARP,
               lane = static_cast<int>(threadIdx.x) % WARP;
     const int left = min(q.maps - corner.map_run * GROUP_MAPS, T::maps);
-    const int units = (left + MAPS_AT_ONCE - 1) / MAPS_AT_ONCE * RUNS;
+    const int units = (left + MAPS - 1) / MAPS * RUNS;
 #pragma unroll 1
     for (int unit = corner.part * MULTIPLIERS + warp; unit < units;
          unit += q.shares * MULTIPLIERS) {
-        const int map = unit / RUNS * MAPS_AT_ONCE, i = unit % RUNS * WARP + lane;
+        const int map = unit / RUNS * MAPS, i = unit % RUNS * WARP + lane;
         const int o = corner.group * q.maps + corner.map_run * GROUP_MAPS + map;
         if (i >= T::positions || shared.places[i].n < 0)
             continue;
         const Place place = shared.places[i];
-        float r[MAPS_AT_ONCE];
-        sum_shares<T>(q, kept + map * T::pitch + i, r);
+        const float *from = kept + map * T::pitch + i;
+        float r[MAPS];
+        if (q.shares > 1) {
+            sum_shares<T>(q, from, r);
+        } else {
 #pragma unroll
-        for (int m = 0; m < MAPS_AT_ONCE; m++)
+            for (int m = 0; m < MAPS; m++)
+                r[m] = from[m * T::pitch];
+        }
+#pragma unroll
+        for (int m = 0; m < MAPS; m++)
             r[m] = fma(r[m] * shared.units[map + m], q.p.finish.scale,
                        q.p.finish.offset + shared.biases[map + m]);
         gf_post_each(q.p.finish, r, [&](int m) { return o + m < q.p.post_channels; });
 #pragma unroll
-        for (int m = 0; m < MAPS_AT_ONCE; m++)
+        for (int m = 0; m < MAPS; m++)
             if (map + m < left)
                 gf_put(q.p, place.n, o + m, place.x, q.p.y0 + place.y, r[m]);
     }
@@ -738,7 +739,10 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
         __syncthreads();
         keep<T>(totals, q.parts > q.shares && end - first > (steps + q.parts - 1) / q.parts, own);
         wait_for_shares(q);
-        finish(q, corner, *shared, kept);
+        if (q.shares > MANY_MAPS)
+            finish<FEW_MAPS>(q, corner, *shared, kept);
+        else
+            finish<MANY_MAPS>(q, corner, *shared, kept);
     }
     if (q.shares > 1)
         wait_for_shares(q); /* until all have read what is kept here */
