@@ -138,7 +138,7 @@ __device__ void launch_next()
 
 /* A block: one row of the line, of all octets of a stage. */
 template <typename In>
-__global__ void __launch_bounds__(256, 4) lay_out(const __grid_constant__ Flat q)
+__global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
 {
     const int row = static_cast<int>(blockIdx.x), stage = static_cast<int>(blockIdx.y) % q.stages;
     const int group = static_cast<int>(blockIdx.y) / q.stages,
@@ -818,7 +818,7 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
 {
     const unsigned octets = static_cast<unsigned>(q.octets);
     const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
-    const unsigned most = 256 / octets,
+    const unsigned most = 1024 / octets,
                    fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
     const dim3 threads(fit < most ? fit : most, octets);
     const dim3 blocks(static_cast<unsigned>(q.line_rows),
