@@ -87,18 +87,18 @@ else # only root may give files to root
 fi
 
 cd "$work/elsewhere"
-"$root/usr/bin/gpufilter" --version | grep -qE '^gpufilter [0-9]' || fail 'the program has no version'
+"$root/usr/bin/gpufilter" --version | grep -E '^gpufilter [0-9]' > /dev/null || fail 'the program has no version'
 "$scene" --size 31x17 --kind rgb8 in.png
 "$root/usr/bin/gpufilter" in.png --kernel sobel -o out.png --device cpu || fail 'the program does not filter'
 [ -s out.png ] || fail 'no output'
 for page in man1/gpufilter.1 man7/gpufilter-filters.7; do
-    gzip -dc "$root/usr/share/man/$page.gz" | grep -q '^\.Sh NAME' || fail "no manual page $page"
+    gzip -dc "$root/usr/share/man/$page.gz" | grep '^\.Sh NAME' > /dev/null || fail "no manual page $page"
 done
-gzip -dc "$root/usr/share/doc/gpufilter/changelog.gz" | grep -q '^# Changes' || fail 'no changes'
+gzip -dc "$root/usr/share/doc/gpufilter/changelog.gz" | grep '^# Changes' > /dev/null || fail 'no changes'
 grep -q '^License: Apache-2.0' "$root/usr/share/doc/gpufilter/copyright" || fail 'no licence'
 # Stripped: no table of symbols.
 if command -v readelf >/dev/null; then
-    ! readelf -S "$root/usr/bin/gpufilter" | grep -q '\.symtab' || fail 'the program is not stripped'
+    ! readelf -S "$root/usr/bin/gpufilter" | grep '\.symtab' > /dev/null || fail 'the program is not stripped'
 fi
 
 # Each shell finds its script by itself.
@@ -107,7 +107,7 @@ export XDG_DATA_DIRS=$root/usr/share:/usr/share HOME=$work/elsewhere
 if [ -e /usr/share/bash-completion/bash_completion ]; then
     # shellcheck disable=SC2016
     bash --norc -c '. /usr/share/bash-completion/bash_completion; _completion_loader gpufilter
-        complete -p gpufilter' | grep -q ' -F ' || fail 'bash does not find its completions'
+        complete -p gpufilter' | grep ' -F ' > /dev/null || fail 'bash does not find its completions'
 fi
 if command -v zsh >/dev/null; then
     # shellcheck disable=SC2016
@@ -116,7 +116,7 @@ if command -v zsh >/dev/null; then
     [ "$found" = _gpufilter ] || fail 'zsh does not find its completions'
 fi
 if command -v fish >/dev/null; then
-    fish -c "complete -C 'gpufilter a.png --over'" | grep -q -- --overwrite || fail 'fish does not find its completions'
+    fish -c "complete -C 'gpufilter a.png --over'" | grep -- --overwrite > /dev/null || fail 'fish does not find its completions'
 fi
 
 cd "$work"
