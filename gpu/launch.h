@@ -491,7 +491,7 @@ static inline size_t gf_flat_line_rows(const GfTensorFlat *shape, size_t count, 
 /* Octets of such a line. */
 static inline size_t gf_flat_line(const GfTensorFlat *shape, size_t line_rows)
 {
-    return (line_rows * shape->columns + shape->right + GF_FLAT_SPARE + 16) / 8 * 8;
+    return (line_rows * shape->columns + shape->right + GF_FLAT_SPARE + 32) / 8 * 8;
 }
 
 /* Lines of a step. */
