@@ -41,6 +41,9 @@ static void check_outputs(const GfTensorFlat *shape, const Side *x, const Side *
 {
     size_t rows = gf_flat_line_rows(shape, PICTURES, y->out, apart);
     size_t line = gf_flat_line(shape, rows);
+    /* The stretch of the largest tile, were it to begin with the last output, and at multiples of 8. */
+    size_t last = ((PICTURES - 1) * apart + y->out + shape->below) * shape->columns - 1;
+    assert_true(last + GF_FLAT_SPARE + shape->right + 14 <= line);
     for (size_t i = 0; i < PICTURES * y->out * x->out * y->taps * x->taps; i++) {
         size_t kx = i % x->taps, ky = i / x->taps % y->taps, rest = i / x->taps / y->taps;
         size_t column = rest % x->out, row = rest / x->out % y->out, n = rest / x->out / y->out;
@@ -116,6 +119,15 @@ static void test_taps_are_shifts(void **unused)
                     }
 }
 
+static void test_narrow_pictures(void **unused)
+{
+    (void)unused;
+    for (size_t width = 1; width <= 4; width++) {
+        const Side sides[] = {side_of(width, 1, 1, 1, 0, 0), side_of(9, 3, 1, 1, 1, 1)};
+        check_step(sides, GF_BORDER_CONSTANT);
+    }
+}
+
 /* Of 14 x 14 samples and a zero all round, rows and pictures share one zero. */
 static void test_shared_zeros(void **unused)
 {
@@ -150,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taps_are_shifts),
+        cmocka_unit_test(test_narrow_pictures),
         cmocka_unit_test(test_shared_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
