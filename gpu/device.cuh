@@ -1017,3 +1017,107 @@ GfConstantTaps<Sum, BYTES> gf_constant_taps(const GfLaunch *launch)
 template <typename Sum> struct GfGlobalTaps {
     const Sum *tap;
 };
+
+/* ---- what only sm_90 has: copies of whole stretches, products of groups of four warps ---- */
+
+/* Those of 90a do nothing elsewhere. */
+
+__device__ inline unsigned gf_shared_address(const void *at)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/* A barrier in shared memory: its phase ends when so many arrived and so many bytes were copied as it
+ * expects. Phases are told apart by their parity. */
+__device__ inline void gf_barrier_init(uint64_t *barrier, unsigned count)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gf_shared_address(barrier)),
+                 "r"(count)
+                 : "memory");
+#endif
+}
+
+__device__ inline void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile(
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(gf_shared_address(barrier)),
+        "r"(bytes)
+        : "memory");
+#endif
+}
+
+__device__ inline void gf_barrier_arrive(uint64_t *barrier)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gf_shared_address(barrier))
+                 : "memory");
+#endif
+}
+
+__device__ inline void gf_barrier_wait(uint64_t *barrier, unsigned parity)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("{\n.reg .pred p;\nWAIT:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra WAIT;\n}" ::"r"(
+                     gf_shared_address(barrier)),
+                 "r"(parity)
+                 : "memory");
+#endif
+}
+
+/* Barriers that were made are seen by copies, too. */
+__device__ inline void gf_barriers_made()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                     : "memory");
+#endif
+}
+
+/* Copies that begin after it come after what was stored before it. */
+__device__ inline void gf_copies_follow()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* Begins a copy from global to shared memory, of a multiple of 16 bytes, that a barrier waits for. */
+__device__ inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(gf_shared_address(to)),
+        "l"(from), "r"(bytes), "r"(gf_shared_address(barrier))
+        : "memory");
+#endif
+}
+
+/* gf_begin_products() comes before products whose registers were written, gf_end_products() after them; up to
+ * gf_wait_for_products() they are under way, and neither their matrices nor their sums may be touched. */
+__device__ inline void gf_begin_products()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+
+__device__ inline void gf_end_products()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+
+template <int RUNS> __device__ inline void gf_wait_for_products(float (&d)[RUNS][4])
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < RUNS * 4; i++)
+        asm volatile("" : "+f"(d[i / 4][i % 4])::"memory");
+#endif
+}

@@ -275,6 +275,25 @@ static inline size_t gf_tensor_words(const GfTensor *tensor)
     return tensor->filters * tensor->planes * rows * tensor->groups * GF_TENSOR_LANES;
 }
 
+/* On sm_90 banks of one kernel roll: the sums of all rows under way are one product of groups of four warps. The
+ * first matrix is bytes as f16, byte times 2^-24; the second has 8 columns for each row of the kernel.
+ * Weights are numbers of f16 times a unit: one where they are small multiples of it, else the sum of
+ * two, of 22 bits. A block needs `steps` times 16 bytes of an input row, which begin `first_byte` from
+ * its own first. */
+enum {
+    GF_ROLLING_STEPS = 2,
+    GF_ROLLING_STEP = 128, /* halves: for each 8 bytes, of 8 samples */
+    GF_ROLLING_HALVES = 2 * GF_TENSOR_SIDE * GF_ROLLING_STEPS * GF_ROLLING_STEP
+};
+
+typedef struct GfTensorRolling {
+    size_t planes, height, steps;
+    int first_byte;
+    double unit;
+    /* The second matrix: planes (that of the lower halves first), rows, steps. */
+    uint16_t halves[GF_ROLLING_HALVES];
+} GfTensorRolling;
+
 /* ---- how `tensor` computes a layer ---- */
 
 /* A step of the product is 16 channels at one tap: two octets. A kernel's row is so many steps for each
@@ -578,6 +597,14 @@ static inline size_t gf_flat_vectors(const GfStep *step)
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
 
+/* The tiling of banks that roll, whatever their size, comes last. */
+#define GF_COUNT(...) +1
+enum {
+    GF_TENSOR_ROLLING_TILING =
+        1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT)
+};
+#undef GF_COUNT
+
 /* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and their
  * map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
 typedef struct GfTensorLayer {
@@ -594,6 +621,8 @@ typedef struct GfTensorLayer {
 typedef struct GfTensorState {
     GfTensor plan; /* host */
     uint32_t *words;
+    GfTensorRolling rolling; /* host; of a bank that rolls, which has no words */
+    uint16_t *halves;
     GfTensorLayer layer;
 } GfTensorState;
 
@@ -647,15 +676,16 @@ cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 
-/* The form of `tensor` for layers, which gf_launch_tensor() passes on; and what makes its weights of
- * the taps, which are f32 in device memory, on the current device's default stream. */
+/* The forms of `tensor` for banks that roll and for layers, which gf_launch_tensor() passes on; and what makes
+ * a layer's weights of the taps, which are f32 in device memory, on the current device's default stream. */
+cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 
-/* Does `tensor` compute the layer by gf_launch_tensor_flat() on the current device? */
-bool gf_has_flat(const GfStep *step);
+/* Has the current device products of groups of four warps, and this program code for them? */
+bool gf_has_groups(void);
 
 /* cudaSuccess when this program has code for the current device. */
 cudaError_t gf_probe_kernels(void);

@@ -12,17 +12,27 @@ void gf_tensor_close(void *state)
     if (!tensor)
         return;
     (void)cudaFree(tensor->words);
+    (void)cudaFree(tensor->halves);
     gf_tensor_layer_close(&tensor->layer);
     free(tensor);
 }
 
-static GfStatus open_bank(const GfStep *step, GfTensorState *tensor)
+static GfStatus upload(const void *from, size_t bytes, void **to)
 {
-    gf_tensor_plan(step, &tensor->plan);
-    size_t bytes = gf_tensor_words(&tensor->plan) * sizeof *tensor->words;
-    GF_CUDA(cudaMalloc, (void **)&tensor->words, bytes);
-    GF_CUDA(cudaMemcpy, tensor->words, tensor->plan.words, bytes, cudaMemcpyHostToDevice);
+    GF_CUDA(cudaMalloc, to, bytes);
+    GF_CUDA(cudaMemcpy, *to, from, bytes, cudaMemcpyHostToDevice);
     return GF_OK;
+}
+
+static GfStatus open_bank(const GfStep *step, size_t tiling, GfTensorState *tensor)
+{
+    GfTensorRolling *rolling = &tensor->rolling;
+    if (gf_has_groups() &&
+        gf_tensor_rolling_plan(step, tiling == GF_TENSOR_ROLLING_TILING, rolling))
+        return upload(rolling->halves, sizeof rolling->halves, (void **)&tensor->halves);
+    gf_tensor_plan(step, &tensor->plan);
+    return upload(tensor->plan.words, gf_tensor_words(&tensor->plan) * sizeof *tensor->words,
+                  (void **)&tensor->words);
 }
 
 /* Tilings of layers that are not flat come first. */
@@ -39,8 +49,9 @@ GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **sta
     GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
     GfStatus status =
         gf_step_is_layer(step)
-            ? gf_tensor_layer_open(step, may_be_flat && gf_has_flat(step), &tensor->layer)
-            : open_bank(step, tensor);
+            ? gf_tensor_layer_open(step, may_be_flat && gf_tensor_is_flat(step) && gf_has_groups(),
+                                   &tensor->layer)
+            : open_bank(step, tiling, tensor);
     if (status == GF_OK)
         *state = tensor;
     else

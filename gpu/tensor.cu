@@ -847,7 +847,9 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
         return gf_tensor_is_first(launch->step) ? gf_launch_tensor_first(launch, stream)
                : state->layer.lines             ? gf_launch_tensor_flat(launch, stream)
                                                 : gf_launch_tensor_layer(launch, stream);
-    const Kernel kernel = find_kernel(state->plan);
+    if (state->halves && (launch->tiling == 0 || launch->tiling == GF_TENSOR_ROLLING_TILING))
+        return gf_launch_tensor_rolling(launch, stream);
+    const Kernel kernel = state->words ? find_kernel(state->plan) : nullptr;
     if (!kernel || launch->tiling > 0)
         return cudaErrorNotSupported;
     int blocks_at_once = 0;

@@ -10,8 +10,12 @@ GfStatus gf_tensor_supports_kernels(const GfStep *step);
 /* Of a step that is supported. */
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor);
 
+/* The same for a card where banks roll. False: this one does not, or its picture is too small for that to pay
+ * (which with `any_size` does not count). */
+bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling);
+
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be `flat`
- * (gf_has_flat()); what was made is the caller's to close, also after an error. `layer` is all zeros
+ * (gf_tensor_is_flat()); what was made is the caller's to close, also after an error. `layer` is all zeros
  * before. */
 GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer);
 void gf_tensor_layer_close(const GfTensorLayer *layer);

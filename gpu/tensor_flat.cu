@@ -189,72 +189,6 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
 
 /* ---- what only sm_90 has ---- */
 
-__device__ unsigned shared_address(const void *at)
-{
-    return static_cast<unsigned>(__cvta_generic_to_shared(at));
-}
-
-/* A barrier in shared memory: its phase ends when so many arrived and so many bytes were copied as it
- * expects. Phases are told apart by their parity. */
-__device__ void barrier_init(uint64_t *barrier, unsigned count)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(count)
-                 : "memory");
-#endif
-}
-
-__device__ void barrier_expect(uint64_t *barrier, unsigned bytes)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile(
-        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-        "r"(bytes)
-        : "memory");
-#endif
-}
-
-__device__ void barrier_arrive(uint64_t *barrier)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
-                 : "memory");
-#endif
-}
-
-__device__ void barrier_wait(uint64_t *barrier, unsigned parity)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("{\n.reg .pred p;\nWAIT:\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra WAIT;\n}" ::"r"(
-                     shared_address(barrier)),
-                 "r"(parity)
-                 : "memory");
-#endif
-}
-
-/* Barriers that were made are seen by copies, too. */
-__device__ void barriers_made()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                     : "memory");
-#endif
-}
-
-/* Begins a copy from global to shared memory, of a multiple of 16 bytes, that a barrier waits for. */
-__device__ void copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-        "[%3];" ::"r"(shared_address(to)),
-        "l"(from), "r"(bytes), "r"(shared_address(barrier))
-        : "memory");
-#endif
-}
-
 /* Until the launch before this one has written what it writes. */
 __device__ void wait_for_launch()
 {
@@ -285,38 +219,12 @@ template <int MORE> __device__ void have_registers()
 #endif
 }
 
-/* begin_products() comes before products whose registers were written, end_products() after them; up to
- * wait_for_products() they are under way, and neither their matrices nor their sums may be touched. */
-__device__ void begin_products()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#endif
-}
-
-__device__ void end_products()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-#endif
-}
-
-template <int RUNS> __device__ void wait_for_products(float (&d)[RUNS][4])
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-    for (int i = 0; i < RUNS * 4; i++)
-        asm volatile("" : "+f"(d[i / 4][i % 4])::"memory");
-#endif
-}
-
 /* A matrix in shared memory, as tensor cores want it told: 8 rows of 8 numbers of f16 are 128 bytes, the next
  * 8 rows right behind; the next 8 numbers are `second` octets further on. Another matrix that lies so many
  * octets further on is that many more. */
 __device__ unsigned describe(const Octet *matrix, unsigned second)
 {
-    return (shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
+    return (gf_shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
 }
 
 #define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
@@ -466,14 +374,14 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
     read_scales(stage, ky);
     for (int step = first, slot = 0, parity = 1; step < end; step++) {
         unsigned char *to = memory + slot * q.slot;
-        barrier_wait(&shared->empty[slot], static_cast<unsigned>(parity));
+        gf_barrier_wait(&shared->empty[slot], static_cast<unsigned>(parity));
         if (lane == 0)
-            barrier_expect(&shared->full[slot], bytes);
+            gf_barrier_expect(&shared->full[slot], bytes);
         __syncwarp();
         for (int i = lane; i < copies; i += WARP) {
             if (i < T::map_runs) {
                 const int run = min(corner.map_run + i, q.map_runs - 1);
-                copy_bulk(
+                gf_copy_bulk(
                     to + i * weight_bytes,
                     q.weights +
                         (static_cast<long long>(corner.group * q.map_runs + run) * steps + step) *
@@ -490,15 +398,15 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
                  half) *
                     q.line +
                 corner.position + q.downs[ky].octets;
-            copy_bulk(to + T::map_runs * weight_bytes + line * stretch_bytes, q.lines + from,
-                      stretch_bytes, &shared->full[slot]);
+            gf_copy_bulk(to + T::map_runs * weight_bytes + line * stretch_bytes, q.lines + from,
+                         stretch_bytes, &shared->full[slot]);
         }
         float *there = reinterpret_cast<float *>(to + bytes);
 #pragma unroll
         for (int i = 0; i < OWN; i++)
             if (i * WARP + lane < T::positions)
                 there[i * WARP + lane] = scales[i];
-        barrier_arrive(&shared->full[slot]);
+        gf_barrier_arrive(&shared->full[slot]);
         if (++ky == q.p.height) {
             ky = 0;
             stage++;
@@ -524,7 +432,7 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
     const unsigned stretch = static_cast<unsigned>(q.stretch);
     const unsigned half = static_cast<unsigned>(2 * pairs) * stretch;
     const unsigned taps = describe(weights, GROUP_MAPS), samples = describe(octets, stretch);
-    begin_products();
+    gf_begin_products();
 #pragma unroll
     for (int kind = 0; kind < 3; kind++) {
         const unsigned a = taps + (kind == 0 ? MATRIX : 0), b = samples + (kind == 1 ? half : 0);
@@ -536,7 +444,7 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
                                        b + q.offsets[kx] + i * 2 * stretch,
                                        kind > 0 || kx > 0 || i > 0);
     }
-    end_products();
+    gf_end_products();
 }
 
 /* What a thread's sums are multiplied by. */
@@ -600,7 +508,7 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
         const int shift = q.downs[ky].shift;
         ky = ky + 1 == q.p.height ? 0 : ky + 1;
         float sums[T::runs][4];
-        barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
+        gf_barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
         /* While one group adds up its sums, the other's products are made. */
         if (step > first || group > 0)
             wait_turn(group);
@@ -608,10 +516,10 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
         if (step + 1 < end || group == 0)
             give_turn(1 - group);
         const Scales<T> factors = read_scales<T>(scales + begin);
-        wait_for_products(sums);
+        gf_wait_for_products(sums);
         add_sums<T>(sums, factors, totals);
         if (lane == 0)
-            barrier_arrive(&shared->empty[slot]);
+            gf_barrier_arrive(&shared->empty[slot]);
         if (++slot == q.slots) {
             slot = 0;
             parity ^= 1;
@@ -712,10 +620,10 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
     const int warp = my_warp();
     if (threadIdx.x == 0) {
         for (int i = 0; i < q.slots; i++) {
-            barrier_init(&shared->full[i], WARP);
-            barrier_init(&shared->empty[i], MULTIPLIERS);
+            gf_barrier_init(&shared->full[i], WARP);
+            gf_barrier_init(&shared->empty[i], MULTIPLIERS);
         }
-        barriers_made();
+        gf_barriers_made();
     }
     find_places(q, corner, shared);
     __syncthreads();
@@ -749,22 +657,6 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
 }
 
 /* ---- a launch ---- */
-
-/* Has the current device products by groups of warps, and this program code for them? */
-bool has_groups()
-{
-#ifdef GPUFILTER_SM90A
-    int device = 0, major = 0, minor = 0;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
-               cudaSuccess &&
-           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
-               cudaSuccess &&
-           major == 9 && minor == 0;
-#else
-    return false;
-#endif
-}
 
 /* Rows [y0, y1) of pictures [n, n + count) of a launch, the line of which has room for them. */
 struct Slice {
@@ -970,9 +862,19 @@ cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t s
 
 } // namespace
 
-extern "C" bool gf_has_flat(const GfStep *step)
+extern "C" bool gf_has_groups()
 {
-    return gf_tensor_is_flat(step) && has_groups();
+#ifdef GPUFILTER_SM90A
+    int device = 0, major = 0, minor = 0;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
+               cudaSuccess &&
+           major == 9 && minor == 0;
+#else
+    return false;
+#endif
 }
 
 extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream)

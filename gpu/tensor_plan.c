@@ -6,6 +6,9 @@
 
 enum { DIGIT = 127, BASE = 256, BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
 
+/* Samples of a picture, and of its rows, from which on a bank rolls; rows of a kernel that does with one step. */
+enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, MOST_ROWS_OF_A_STEP = 9 };
+
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
 
@@ -212,19 +215,27 @@ static bool is_kept(const GfStep *step, int sample)
     return step->keep_alpha && sample % (int)step->channels == (int)step->channels - 1;
 }
 
+/* Does a tap stand there? Of opacity that is copied, one of 1 at the anchor. */
+static bool find_tap(const GfStep *step, const Weights *weights, const Place *place, size_t *tap)
+{
+    const int channels = (int)step->channels;
+    if (place->apart < 0 || place->apart % channels != 0)
+        return false;
+    const size_t x = (size_t)(place->apart / channels);
+    *tap = place->row * weights->width + x;
+    if (is_kept(step, place->sample))
+        return x == step->linear.anchor_x && place->row == step->linear.anchor_y;
+    return x < weights->width && place->row < weights->height;
+}
+
 /* `top`: it belongs to the last plane. */
 static int byte_at(const GfStep *step, const Weights *weights, size_t p, bool top,
                    const Place *place)
 {
-    const int channels = (int)step->channels;
-    if (place->apart < 0 || place->apart % channels != 0)
+    size_t tap;
+    if (!find_tap(step, weights, place, &tap))
         return 0;
-    const size_t x = (size_t)(place->apart / channels);
-    if (x >= weights->width || place->row >= weights->height)
-        return 0;
-    if (is_kept(step, place->sample))
-        return top && x == step->linear.anchor_x && place->row == step->linear.anchor_y;
-    return digit(weights->numbers[place->row * weights->width + x] / weights->unit, p);
+    return is_kept(step, place->sample) ? top : digit(weights->numbers[tap] / weights->unit, p);
 }
 
 /* The words of one filter's plane p. */
@@ -260,4 +271,102 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
             fill_plane(step, &weights, p, p + 1 == tensor->planes, words,
                        tensor->words + (f * tensor->planes + p) * words);
     }
+}
+
+/* ---- banks that roll ---- */
+
+/* The nearest number of f16; all are far below its largest. */
+static double round_half(double number, uint16_t *half)
+{
+    int exponent;
+    *half = 0;
+    if (number == 0.0)
+        return 0.0;
+    (void)frexp(number, &exponent);
+    const int last = exponent - 11 < -24 ? -24 : exponent - 11; /* place of the last digit */
+    const double digits = nearbyint(ldexp(fabs(number), -last));
+    *half = (uint16_t)((unsigned)digits + ((unsigned)(last + 24) << 10) + (number < 0.0) * 0x8000u);
+    return copysign(ldexp(digits, last), number);
+}
+
+/* A power of two by which the largest weight is less than 2^15. */
+static double unit_of_halves(const Weights *weights)
+{
+    int exponent;
+    (void)frexp(largest(weights->numbers, count_of(weights)), &exponent);
+    return ldexp(1.0, exponent - 15);
+}
+
+/* A weight's upper half, or what that leaves to the lower one. */
+static double half_of(double units, bool upper, uint16_t *half)
+{
+    const double rounded = round_half(units, half);
+    return upper ? rounded : round_half(units - rounded, half);
+}
+
+/* How far off a sample may be, in steps of the output: weights are, and each product that is added to a
+ * sum rounds it. */
+static double reach_of_halves(const GfStep *step, const GfTensorRolling *rolling,
+                              const Weights *weights)
+{
+    double error = 0.0, most = 0.0;
+    for (size_t i = 0; i < count_of(weights); i++) {
+        const double units = weights->numbers[i] / rolling->unit;
+        uint16_t half;
+        const double upper = half_of(units, true, &half), lower = half_of(units, false, &half);
+        error += fabs(units - upper - lower) * rolling->unit * UCHAR_MAX;
+        most += fabs(weights->numbers[i]) * UCHAR_MAX;
+        if (i % weights->width == weights->width - 1 && most > 0.0)
+            error += (double)(rolling->planes * rolling->steps) * ldexp(1.0, ilogb(most) - 23);
+    }
+    return fabs(step->linear.scale * step->gain) * error;
+}
+
+static void fill_halves(const GfStep *step, const GfTensorRolling *rolling, const Weights *weights,
+                        size_t p, uint16_t *halves)
+{
+    const size_t row = rolling->steps * GF_ROLLING_STEP;
+    int first_word;
+    const int lead = lead_of(step, &first_word);
+    for (size_t i = 0; i < rolling->height * row; i++) {
+        const int eighth = (int)(i % 8), sample = (int)(i / 8 % 8), half = (int)(i / 64 % 2);
+        const int at =
+            (int)(i % row / GF_ROLLING_STEP) * GROUP + eighth / 2 * WORD + half * 2 + eighth % 2;
+        const Place place = {i / row, sample, at - lead - sample};
+        const bool upper = p + 1 == rolling->planes;
+        uint16_t *to = halves + (p * rolling->height + place.row) * row;
+        size_t tap;
+        if (!find_tap(step, weights, &place, &tap))
+            continue;
+        if (!is_kept(step, sample))
+            (void)half_of(weights->numbers[tap] / rolling->unit, upper, &to[i % row]);
+        else if (upper)
+            (void)round_half(1.0, &to[i % row]);
+    }
+}
+
+bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t samples = step->out_width * step->channels, groups = groups_of(step);
+    Weights weights;
+    int first_word;
+    *rolling = (GfTensorRolling){0};
+    if (!any_size && (samples < LEAST_ROLLING_ROW || samples * step->out_height < LEAST_ROLLING))
+        return false;
+    if (step->out != GF_U8 || !gf_tensor_finishes(step) || linear->height > GF_TENSOR_SIDE ||
+        groups > GF_ROLLING_STEPS || (groups > 1 && use_rows(step)))
+        return false;
+    weights_of(linear, 0, false, &weights);
+    (void)lead_of(step, &first_word);
+    rolling->planes = weights.planes == 1 ? 1 : 2;
+    rolling->height = linear->height < 3 ? 3 : linear->height / 2 * 2 + 1;
+    rolling->steps = rolling->height > MOST_ROWS_OF_A_STEP ? GF_ROLLING_STEPS : groups;
+    rolling->first_byte = first_word * WORD;
+    rolling->unit = rolling->planes == 1 ? weights.unit : unit_of_halves(&weights);
+    if (rolling->planes > 1 && reach_of_halves(step, rolling, &weights) > allowed_u8)
+        return false;
+    for (size_t p = 0; p < rolling->planes; p++)
+        fill_halves(step, rolling, &weights, p, rolling->halves);
+    return true;
 }

@@ -224,13 +224,12 @@ static Block steep_picture(const GfFormat *format)
     return block;
 }
 
-/* The last tiling of the method on a picture, the tallest of `tensor`; 0, its choice, on other layers. */
+/* The tallest tiling of `tensor` for layers on a picture; 0, the method's choice, on other layers. */
 static size_t tallest(const GfAlgorithm *row, const GfStep *step)
 {
-    size_t last = 0;
-    while (row->tilings && row->tilings[last])
-        last++;
-    return strcmp(row->name, "tensor") == 0 && gf_tensor_is_first(step) ? last : 0;
+    return strcmp(row->name, "tensor") == 0 && gf_tensor_is_first(step)
+               ? GF_TENSOR_ROLLING_TILING - 1
+               : 0;
 }
 
 /* Layers' bits are the same where a picture is cut into bands, whatever the samples. */

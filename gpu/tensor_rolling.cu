@@ -1,0 +1,650 @@
+/* Method `tensor` on sm_90: banks on pictures of 8 bits whose sums roll, as products that groups of four
+ * warps make (gpu/launch.h, GfTensorRolling).
+ *
+ * A sum belongs to an output row, and a row of samples to as many output rows as the kernel is high.
+ * So one product of a row's blocks of 8 samples with all rows of the kernel side by side is added to
+ * the sums of HEIGHT output rows at once. After it the oldest of them are complete: they are rounded
+ * and stored while the next product runs, and their place is the youngest's. What moves from row to row
+ * is not the sums but where the second matrix begins, which stands twice in shared memory.
+ *
+ * A byte as an f16 is the byte with a zero behind it: byte times 2^-24. Products of such numbers are
+ * exact, sums are rounded as f32 are.
+ *
+ * One warp brings rows: stretches that lie on the picture as copies of the bulk, the odd bytes at its
+ * sides and rows beyond it by the border's rule. So those who multiply know no border. Blocks stay and
+ * take one unit, some rows of a strip, after the other; copies run ahead into the next.
+ *
+ * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a unit of rows),
+ * one write, and 16 products for each filter, plane, row of taps and 16 bytes of the window. */
+#include "gpu/device.cuh"
+
+namespace
+{
+
+constexpr int WARP = 32, WARPS = 4, GROUP = WARPS * WARP;
+constexpr int BLOCK = 8, TILE = GROUP / 2 * BLOCK; /* samples of a product: 64 blocks */
+constexpr int STEP = 16;                           /* bytes of a block's window */
+constexpr int MATRIX = 256; /* bytes: a step's rows of the second matrix, of 8 samples */
+constexpr int WORD = 4;
+constexpr int ODD = 4;      /* bytes of a batch that a lane brings alone */
+constexpr size_t WAVES = 4; /* of units, at most */
+
+/* ---- what a launch is told ---- */
+
+struct Rolling {
+    GfRows in;
+    GfOutRows out;
+    size_t y0, height; /* output rows */
+    long long in_width, in_height, origin_y;
+    int in_samples, out_samples, channels, post_channels;
+    int start,
+        lead; /* of a strip's windows: bytes from its first sample, a multiple of 16, and more */
+    int last_row; /* of the taps */
+    unsigned strips, chunks, units;
+    int batches; /* of input rows, of a unit */
+    bool vectors_in, words_out, keep_alpha;
+    GfBorder border;
+    uint8_t border_byte;
+    float scale, offset;
+    float bare_offset; /* of an opacity that is filtered like colours */
+    float kept_scale;  /* of one that is copied */
+    float zero;        /* not known when compiled */
+    const uint16_t *halves;
+};
+
+/* How a kernel of HEIGHT rows is computed: registers and shared memory for BLOCKS blocks. */
+template <int HEIGHT, int STEPS, int PLANES> struct Shape {
+    static constexpr int height = HEIGHT, steps = STEPS, planes = PLANES;
+    static constexpr int tiles = HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2 : 1;
+    static constexpr int groups = 1;
+    static constexpr int blocks = tiles == 1                  ? 4
+                                  : STEPS == 2 || HEIGHT == 9 ? 3
+                                  : HEIGHT == 3               ? 5
+                                                              : 4;
+    static constexpr int turns = HEIGHT == 3 ? 6 : HEIGHT; /* rows, after which all is as before */
+    static constexpr int parts = STEPS == 1 ? 2 : 1;
+    static constexpr int batch = parts * turns; /* rows */
+    static constexpr int stages = HEIGHT > 9 ? 2 : STEPS == 2 && HEIGHT <= 5 ? 4 : 3;
+    static constexpr int strip = groups * tiles * TILE;
+    static constexpr int pitch = strip + STEPS * STEP + 16;
+    static constexpr int copies = 2 * HEIGHT - 1; /* of a row of the kernel, each at its turn */
+    static constexpr int plane_bytes = copies * STEPS * MATRIX;
+    static constexpr int batch_bytes = batch * pitch;
+    static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
+    static constexpr int threads = groups * GROUP + WARP;
+};
+
+/* A unit: `rows` output rows from `top` on, counted from the launch's first, of a strip. */
+struct Unit {
+    int sample; /* the strip's first */
+    size_t top, picture;
+    int rows;
+};
+
+template <typename S> __device__ Unit find_unit(const Rolling &s, unsigned unit)
+{
+    const unsigned chunk = unit / s.strips;
+    const int most = s.batches * S::batch - (S::height - 1);
+    Unit u;
+    u.sample = static_cast<int>(unit % s.strips) * S::strip;
+    u.picture = chunk / s.chunks;
+    u.top = static_cast<size_t>(chunk % s.chunks) * most;
+    u.rows = static_cast<int>(min(s.height - u.top, static_cast<size_t>(most)));
+    return u;
+}
+
+/* A ring of batches of rows, and who waits for whom. */
+template <typename S> struct Ring {
+    uint8_t *rows;
+    uint64_t *full, *empty; /* a barrier for each stage */
+    int stage = 0;
+    unsigned parity = 0; /* of its barrier's next phase */
+
+    __device__ uint8_t *batch() const
+    {
+        return rows + stage * S::batch_bytes;
+    }
+
+    __device__ void advance()
+    {
+        if (++stage == S::stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+/* ---- the warp that brings rows ---- */
+
+/* Bytes of a strip's rows, from their start on: those that count, and those of whole vectors on the
+ * picture. */
+struct Span {
+    int start; /* sample */
+    int begin, end, first, last;
+};
+
+template <typename S> __device__ Span find_span(const Rolling &s, const Unit &u)
+{
+    const int samples = min(S::strip, s.out_samples - u.sample);
+    Span span;
+    span.start = u.sample + s.start;
+    span.begin = s.lead;
+    span.end = s.lead + (samples - 1) / BLOCK * BLOCK + S::steps * STEP;
+    const int vectors = s.vectors_in ? s.in_samples / 16 * 16 - span.start : 0;
+    span.first = min(max(-span.start, 0), S::pitch);
+    span.last = min(max(vectors, span.first), S::pitch);
+    return span;
+}
+
+/* Row i of a batch, which lane i has found. */
+__device__ const uint8_t *row_of(const uint8_t *found, int i)
+{
+    return reinterpret_cast<const uint8_t *>(
+        __shfl_sync(~0u, reinterpret_cast<unsigned long long>(found), i));
+}
+
+/* The sample of a row that stands at `at` by the border's rule; -1: the constant. */
+__device__ int find_place(const Rolling &s, int at)
+{
+    const int pixel = (at - (at < 0 ? s.channels - 1 : 0)) / s.channels;
+    const long long x = gf_border_index(pixel, s.in_width, s.border);
+    return x < 0 ? -1 : static_cast<int>(x) * s.channels + (at - pixel * s.channels);
+}
+
+/* The k-th byte of those that no vector brings, from the span's start on. */
+__device__ int find_odd(const Span &span, int k)
+{
+    const int left = max(min(span.first, span.end) - span.begin, 0);
+    return k < left ? span.begin + k : span.last + k - left;
+}
+
+__device__ int count_odd(const Span &span)
+{
+    return max(min(span.first, span.end) - span.begin, 0) + max(span.end - span.last, 0);
+}
+
+/* A batch that is to be brought: lane i has row i of it; NULL: the constant, or nothing that counts. */
+struct Batch {
+    const uint8_t *row;
+    unsigned rows,
+        constant;      /* bits of those that lie on the picture, or where the constant stands */
+    uint32_t odd[ODD]; /* this lane's, where there are so few */
+};
+
+/* Odd byte i * WARP of the lane's own, counted through the rows of a batch. */
+template <typename S> __device__ int byte_of_lane(int i)
+{
+    return (threadIdx.x % WARP + i * WARP) / S::batch;
+}
+
+template <typename S> __device__ int row_of_lane(int i)
+{
+    return (threadIdx.x % WARP + i * WARP) % S::batch;
+}
+
+/* Begins to load the odd bytes. `place`: of odd byte i, lane i has it. All lanes load, and nothing is done
+ * with it yet, so that nobody waits. */
+template <typename S>
+__device__ void load_odd(const Rolling &s, const uint8_t *row, int count, int place,
+                         uint32_t (&odd)[ODD])
+{
+#pragma unroll
+    for (int i = 0; i < ODD; i++) {
+        if (i * WARP >= count)
+            break;
+        const int from = __shfl_sync(~0u, place, byte_of_lane<S>(i) % WARP);
+        const uint8_t *found = row_of(row, row_of_lane<S>(i));
+        const uint8_t *any = found ? found : static_cast<const uint8_t *>(s.in.samples);
+        asm volatile("ld.global.u8 %0, [%1];" : "=r"(odd[i]) : "l"(any + max(from, 0)));
+    }
+}
+
+template <typename S>
+__device__ Batch find_batch(const Rolling &s, const Unit &u, int b, int few, int place)
+{
+    const int lane = threadIdx.x % WARP, r = b * S::batch + lane;
+    const bool wanted = lane < S::batch && r < u.rows + s.last_row && b < s.batches;
+    const long long y = gf_border_index(static_cast<long long>(s.y0 + u.top) + s.origin_y + r,
+                                        s.in_height, s.border);
+    Batch batch;
+    batch.row = nullptr;
+    if (wanted && y >= 0)
+        batch.row = gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + u.picture * s.in.batch;
+    batch.rows = __ballot_sync(~0u, batch.row != nullptr);
+    batch.constant = __ballot_sync(~0u, wanted && !batch.row);
+    load_odd<S>(s, batch.row, few, place, batch.odd);
+    return batch;
+}
+
+/* Stores what no copy brings. */
+template <typename S>
+__device__ void fill(const Rolling &s, const Span &span, const Batch &batch, int few, int place,
+                     uint8_t *to)
+{
+    const int lane = threadIdx.x % WARP, odd = count_odd(span);
+#pragma unroll
+    for (int i = 0; i < ODD; i++) {
+        if (i * WARP >= few)
+            break;
+        const int r = row_of_lane<S>(i), byte = byte_of_lane<S>(i);
+        const int from = __shfl_sync(~0u, place, byte % WARP);
+        if (byte < odd && batch.rows >> r & 1)
+            to[r * S::pitch + find_odd(span, byte)] =
+                from < 0 ? s.border_byte : static_cast<uint8_t>(batch.odd[i]);
+    }
+#pragma unroll 1
+    for (int k = lane; k - lane < odd && few == 0; k += WARP) {
+        const int at = find_odd(span, k), from = find_place(s, span.start + at);
+#pragma unroll 1
+        for (int r = 0; r < S::batch; r++) {
+            const uint8_t *row = row_of(batch.row, r);
+            if (row && k < odd)
+                to[r * S::pitch + at] = from < 0 ? s.border_byte : row[from];
+        }
+    }
+#pragma unroll 1
+    for (unsigned left = batch.constant; left; left &= left - 1)
+        for (int at = lane; at < span.end; at += WARP)
+            to[(__ffs(left) - 1) * S::pitch + at] = s.border_byte;
+}
+
+/* Copies begin first, then come the odd bytes, which were loaded while the batch before was waited for. */
+template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
+{
+    const int lane = threadIdx.x % WARP;
+    ring.parity = 1; /* all stages are empty */
+    for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
+        const Unit u = find_unit<S>(s, unit);
+        const Span span = find_span<S>(s, u);
+        const int odd = count_odd(span), bytes = span.last - span.first;
+        /* Of a batch, if they are few. */
+        const int few = odd * S::batch <= ODD * WARP ? odd * S::batch : 0;
+        const int place = few > 0 ? find_place(s, span.start + find_odd(span, lane)) : -1;
+        Batch batch = find_batch<S>(s, u, 0, few, place);
+        for (int b = 0; b < s.batches; b++, ring.advance()) {
+            uint64_t *full = &ring.full[ring.stage];
+            gf_barrier_wait(&ring.empty[ring.stage], ring.parity);
+            if (lane == 0)
+                gf_barrier_expect(full, __popc(batch.rows) * bytes);
+            __syncwarp();
+            if (batch.row && bytes > 0)
+                gf_copy_bulk(ring.batch() + lane * S::pitch + span.first,
+                             batch.row + span.start + span.first, bytes, full);
+            if (odd > 0 || batch.constant) {
+                fill<S>(s, span, batch, few, place, ring.batch());
+                gf_copies_follow();
+                __syncwarp();
+            }
+            if (lane == 0)
+                gf_barrier_arrive(full);
+            batch = find_batch<S>(s, u, b + 1, few, place);
+        }
+    }
+}
+
+/* ---- products ---- */
+
+#define D(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
+#define D_3   D(0), D(1), D(2)
+#define D_5   D_3, D(3), D(4)
+#define D_7   D_5, D(5), D(6)
+#define D_9   D_7, D(7), D(8)
+#define D_11  D_9, D(9), D(10)
+#define D_13  D_11, D(11), D(12)
+#define D_15  D_13, D(13), D(14)
+#define AT_3  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
+#define AT_5  AT_3 ", %12, %13, %14, %15, %16, %17, %18, %19"
+#define AT_7  AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
+#define AT_9  AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
+#define AT_11 AT_9 ", %36, %37, %38, %39, %40, %41, %42, %43"
+#define AT_13 AT_11 ", %44, %45, %46, %47, %48, %49, %50, %51"
+#define AT_15 AT_13 ", %52, %53, %54, %55, %56, %57, %58, %59"
+
+#define PRODUCT(RUNS_, COLUMNS, A, B, C, E, SECOND)                                                \
+    if constexpr (RUNS == RUNS_)                                                                   \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32.f16.f16 {" AT_##RUNS_       \
+                 "}, {%" #A ", %" #B ", %" #C ", %" #E "}, %" #SECOND ", 1, 1, 1, 0;"              \
+                 : D_##RUNS_                                                                       \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
+
+/* d += a * second: 64 x 8 RUNS sums of a group of four warps, of 16 products each. Each warp has 16 rows of
+ * d and of a, as gf_multiply_halves() (gpu/device.cuh) takes and leaves them. */
+template <int RUNS>
+__device__ void begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t second)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    PRODUCT(3, 24, 12, 13, 14, 15, 16);
+    PRODUCT(5, 40, 20, 21, 22, 23, 24);
+    PRODUCT(7, 56, 28, 29, 30, 31, 32);
+    PRODUCT(9, 72, 36, 37, 38, 39, 40);
+    PRODUCT(11, 88, 44, 45, 46, 47, 48);
+    PRODUCT(13, 104, 52, 53, 54, 55, 56);
+    PRODUCT(15, 120, 60, 61, 62, 63, 64);
+#endif
+}
+
+/* A sum that is complete, scaled; the next begins. (Told in assembly: where the compiler sees what a
+ * product's register becomes, it moves all others as well, and runs one product after the other.) */
+__device__ void take(float *to, float *sum, float scale, float offset, float zero)
+{
+    asm volatile("fma.rn.f32 %0, %1, %2, %3;\nmov.b32 %1, %4;"
+                 : "=&f"(*to), "+f"(*sum)
+                 : "f"(scale), "f"(offset), "f"(zero));
+}
+
+/* Words of two blocks' windows as numbers of f16, two a register. */
+template <int STEPS> __device__ void load(const uint8_t *from, uint32_t (&a)[STEPS][4])
+{
+#pragma unroll
+    for (int i = 0; i < STEPS * 2; i++) {
+        const uint32_t word =
+            *reinterpret_cast<const uint32_t *>(from + i / 2 * STEP + i % 2 * (WARP / 4 * BLOCK));
+        a[i / 2][i % 2] = __byte_perm(word, 0, 0x4140);
+        a[i / 2][2 + i % 2] = __byte_perm(word, 0, 0x4342);
+    }
+}
+
+/* ---- the groups that multiply ---- */
+
+/* Where a lane's word of the first tile goes: two lanes change places so that each has four samples side by
+ * side. */
+__device__ int place_of_lane()
+{
+    const int lane = threadIdx.x % WARP;
+    return lane % 2 * (WARP / 4 * BLOCK) + lane / 4 * BLOCK + lane % 4 / 2 * WORD;
+}
+
+/* Stores without a branch, which would part the warp: products need it whole. */
+__device__ void store_word(uint8_t *to, uint32_t word, bool wanted)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%0], %1;\n}" ::"l"(to),
+                 "r"(word), "r"(static_cast<int>(wanted))
+                 : "memory");
+}
+
+__device__ void store_byte(uint8_t *to, uint32_t byte, bool wanted)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b8 [%0], %1;\n}" ::"l"(to),
+                 "r"(byte), "r"(static_cast<int>(wanted))
+                 : "memory");
+}
+
+/* The rows of a unit as one lane stores them. WHOLE: in words, none of which lies across a row's end. */
+template <typename S, bool WHOLE> struct Lane {
+    uint8_t *to; /* of the row that is complete next: its word of tile 0 */
+    int y, rows; /* that row, in the unit, and how many there are */
+    int end;     /* of the output row, from this lane's first sample on */
+
+    __device__ Lane(const Rolling &s, const Unit &u, int own)
+        : to(static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
+             (static_cast<ptrdiff_t>(u.top) - S::height) * static_cast<ptrdiff_t>(s.out.stride)),
+          y(-S::height), rows(u.rows), end(s.out_samples - u.sample - own)
+    {
+    }
+
+    /* A row's samples, of which the other of two lanes has the one half; the r-th of a part, which begins
+     * with row y. EVERY: all rows of it are of the unit. */
+    template <bool EVERY>
+    __device__ void store(const Rolling &s, int r, const float (&v)[S::tiles][4], unsigned choice)
+    {
+        const int in_row = EVERY || (y + r >= 0 && y + r < rows) ? end : 0;
+#pragma unroll
+        for (int i = 0; i < S::tiles; i++) {
+            const int left = in_row - i * TILE;
+            const uint32_t own = gf_round_bytes(v[i][0], v[i][1], v[i][2], v[i][3]);
+            const uint32_t word = __byte_perm(own, __shfl_xor_sync(~0u, own, 1), choice);
+            const bool as_word = WHOLE || (s.words_out && left >= WORD);
+            store_word(to + i * TILE, word, as_word && left > 0);
+#pragma unroll
+            for (int k = 0; k < WORD && !WHOLE; k++)
+                store_byte(to + i * TILE + k, word >> k * 8, !as_word && left > k);
+        }
+        /* Not told in C++: the compiler would find every row's address anew. */
+        asm volatile("add.s64 %0, %0, %1;" : "+l"(to) : "l"(s.out.stride));
+    }
+};
+
+template <typename S, bool WHOLE>
+__device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp)
+{
+    const int lane = threadIdx.x % WARP;
+    const int tile = warp / WARPS * S::tiles * TILE + warp % WARPS * (WARP / 2 * BLOCK);
+    const uint8_t *from = ring.rows + s.lead + tile + lane / 4 * BLOCK + lane % 4 * WORD;
+    /* Rows of 8 numbers lie behind each other, the other 8 of 16 are 128 bytes further on, the next 8
+     * samples behind all steps. */
+    const uint64_t second = static_cast<uint64_t>(S::steps * MATRIX / 16) << 32 |
+                            MATRIX / 2 / 16 << 16 | (gf_shared_address(matrices) & 0x3FFFF) >> 4;
+    unsigned choice = lane % 2 ? 0x3276 : 0x5410;
+    float scale[2], offset[2]; /* of even and odd samples */
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int channel = s.channels == 3 ? 0 : (lane % 4 * 2 + i) & (s.channels - 1);
+        const bool kept = s.keep_alpha && channel == s.channels - 1;
+        scale[i] = kept ? s.kept_scale : s.scale;
+        offset[i] = kept ? 0.0f : channel < s.post_channels ? s.offset : s.bare_offset;
+    }
+    float sums[S::tiles][S::height][4] = {}, done[S::tiles][4] = {};
+    uint32_t a[S::tiles][S::steps][4];
+    gf_barrier_wait(&ring.full[0], 0);
+#pragma unroll
+    for (int i = 0; i < S::tiles; i++)
+        load<S::steps>(from + i * TILE, a[i]);
+    for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
+        const Unit u = find_unit<S>(s, unit);
+        Lane<S, WHOLE> out(s, u, tile + place_of_lane());
+        const bool last_unit = unit + gridDim.x >= s.units;
+        const auto run_part = [&](auto every, int part, bool last) {
+            const int stage = ring.stage;
+            const bool ends = part + 1 == S::parts;
+            const uint8_t *rows = from + stage * S::batch_bytes + part * S::turns * S::pitch;
+#pragma unroll
+            for (int r = 0; r < S::turns; r++) {
+                const int turn = r % S::height, oldest = (turn + 1) % S::height;
+                if (r == S::turns - 1 && ends) {
+                    ring.advance();
+                    if (!last)
+                        gf_barrier_wait(&ring.full[ring.stage], ring.parity);
+                }
+                gf_begin_products();
+#pragma unroll
+                for (int i = 0; i < S::planes * S::steps * S::tiles; i++) {
+                    const int plane = i / S::tiles / S::steps, step = i / S::tiles % S::steps;
+                    const int begin = (S::height - turn) % S::height * S::steps + step;
+                    begin_product(sums[i % S::tiles], a[i % S::tiles][step],
+                                  second + (plane * S::plane_bytes + begin * MATRIX) / 16);
+                }
+                gf_end_products();
+                out.template store<decltype(every)::value>(s, r, done, choice);
+                const uint8_t *after = r < S::turns - 1 || !ends
+                                           ? rows + (r + 1) * S::pitch
+                                           : from + ring.stage * S::batch_bytes;
+                uint32_t next[S::tiles][S::steps][4];
+#pragma unroll
+                for (int i = 0; i < S::tiles; i++)
+                    load<S::steps>(after + i * TILE, next[i]);
+                gf_wait_for_products(reinterpret_cast<float(&)[S::tiles * S::height][4]>(sums));
+#pragma unroll
+                for (int i = 0; i < S::tiles * 4; i++)
+                    take(&done[i / 4][i % 4], &sums[i / 4][oldest][i % 4], scale[i % 2],
+                         offset[i % 2], s.zero);
+#pragma unroll
+                for (int i = 0; i < S::tiles * S::steps * 4; i++)
+                    a[i / 4 / S::steps][i / 4 % S::steps][i % 4] =
+                        next[i / 4 / S::steps][i / 4 % S::steps][i % 4];
+            }
+            out.y += S::turns;
+            __syncwarp();
+            if (lane == 0 && ends)
+                gf_barrier_arrive(&ring.empty[stage]);
+        };
+        for (int i = 0; i < s.batches * S::parts; i++) {
+            const bool last = last_unit && i + 1 == s.batches * S::parts;
+            if (out.y >= 0 && out.y + S::turns <= out.rows)
+                run_part(std::true_type(), i % S::parts, last);
+            else
+                run_part(std::false_type(), i % S::parts, last);
+        }
+        out.template store<false>(s, 0, done, choice);
+    }
+}
+
+/* ---- the kernel ---- */
+
+template <typename S, bool WHOLE>
+__global__ void __launch_bounds__(S::threads, S::blocks)
+    tensor_rolling(const __grid_constant__ Rolling s)
+{
+    extern __shared__ __align__(128) uint8_t shared[];
+    __shared__ uint64_t full[S::stages], empty[S::stages];
+    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / WARP, 0);
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < S::stages; i++) {
+            gf_barrier_init(&full[i], 1);
+            gf_barrier_init(&empty[i], S::groups * WARPS);
+        }
+    }
+    /* Of the kernel's rows the first, then the others from the last on, and again. */
+    constexpr int ROW = S::steps * MATRIX / 16;
+    for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += S::threads) {
+        const int plane = i / ROW / S::copies, copy = i / ROW % S::copies;
+        const int row = (S::height - copy % S::height) % S::height;
+        reinterpret_cast<uint4 *>(shared)[i] =
+            reinterpret_cast<const uint4 *>(s.halves)[(plane * S::height + row) * ROW + i % ROW];
+    }
+    gf_barriers_made();
+    __syncthreads();
+    const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
+    if (warp == S::groups * WARPS)
+        bring_rows<S>(s, ring);
+    else
+        multiply_rows<S, WHOLE>(s, shared, ring, warp);
+}
+
+/* ---- the launcher ---- */
+
+Rolling describe(const GfLaunch *launch, const GfTensorState *state)
+{
+    const GfStep *step = launch->step;
+    const GfTensorRolling &plan = state->rolling;
+    Rolling s = {};
+    s.in = launch->in;
+    s.out = launch->out;
+    s.y0 = launch->y0;
+    s.height = launch->y1 - launch->y0;
+    s.in_width = static_cast<long long>(step->in_width);
+    s.in_height = static_cast<long long>(step->in_height);
+    s.origin_y = step->origin_y;
+    s.channels = static_cast<int>(step->channels);
+    s.post_channels = static_cast<int>(step->post_channels);
+    s.in_samples = static_cast<int>(step->in_width * step->channels);
+    s.out_samples = static_cast<int>(step->out_width * step->channels);
+    s.lead = plan.first_byte & 15;
+    s.start = plan.first_byte - s.lead;
+    s.last_row = static_cast<int>(step->linear.height) - 1;
+    s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
+    s.words_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch, WORD);
+    s.keep_alpha = step->keep_alpha;
+    s.border = step->border;
+    if (step->border == GF_BORDER_CONSTANT)
+        s.border_byte = static_cast<uint8_t>(step->border_value);
+    const double byte = 0x1p24 * step->gain; /* what a product with 1 is multiplied by */
+    s.scale = static_cast<float>(step->linear.scale * plan.unit * byte);
+    s.bare_offset = static_cast<float>(step->linear.offset * step->gain);
+    s.offset = static_cast<float>(step->linear.offset * step->gain + step->mid);
+    s.kept_scale = static_cast<float>(byte);
+    s.halves = state->halves;
+    return s;
+}
+
+/* So many batches a unit that blocks have least to do, in units that begin together; of several such
+ * numbers the least, since rows that are read twice are then read soon after each other. */
+template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Rolling *s)
+{
+    const size_t strips = gf_divide_up(static_cast<size_t>(s->out_samples), size_t{S::strip});
+    size_t best = SIZE_MAX;
+    for (size_t waves = 1; waves <= WAVES; waves++) {
+        const size_t wanted = waves * blocks_at_once / (strips * launch->count);
+        const size_t rows = gf_divide_up(s->height, wanted ? wanted : 1);
+        const size_t batches = gf_divide_up(rows + S::height - 1, size_t{S::batch});
+        const size_t chunks = gf_divide_up(s->height, batches * S::batch - (S::height - 1));
+        const size_t units = strips * chunks * launch->count;
+        const size_t work = gf_divide_up(units, blocks_at_once) * batches;
+        if (work > best)
+            continue;
+        best = work;
+        s->strips = static_cast<unsigned>(strips);
+        s->chunks = static_cast<unsigned>(chunks);
+        s->units = static_cast<unsigned>(units);
+        s->batches = static_cast<int>(batches);
+    }
+}
+
+template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaStream_t stream)
+{
+    int blocks = 0;
+    const bool whole = s->words_out && s->out_samples % WORD == 0;
+    const auto kernel = whole ? tensor_rolling<S, true> : tensor_rolling<S, false>;
+    cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes);
+    if (error == cudaSuccess)
+        error =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, S::threads, S::bytes);
+    if (error != cudaSuccess)
+        return error;
+    const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
+    cut<S>(launch, at_once, s);
+    const unsigned grid = s->units < at_once ? s->units : static_cast<unsigned>(at_once);
+    kernel<<<grid, S::threads, S::bytes, stream>>>(*s);
+    return cudaGetLastError();
+}
+
+using Run = decltype(&run<Shape<3, 1, 1>>);
+
+/* From the plan to its instance, one property after the other; NULL: there is none. */
+
+template <int HEIGHT, int STEPS> Run find_planes(const GfTensorRolling &plan)
+{
+    return plan.planes == 1 ? run<Shape<HEIGHT, STEPS, 1>> : run<Shape<HEIGHT, STEPS, 2>>;
+}
+
+template <int HEIGHT> Run find_steps(const GfTensorRolling &plan)
+{
+    if constexpr (HEIGHT <= 9)
+        if (plan.steps == 1)
+            return find_planes<HEIGHT, 1>(plan);
+    return plan.steps == 2 ? find_planes<HEIGHT, 2>(plan) : nullptr;
+}
+
+Run find_run(const GfTensorRolling &plan)
+{
+    switch (plan.height) {
+    case 3:
+        return find_steps<3>(plan);
+    case 5:
+        return find_steps<5>(plan);
+    case 7:
+        return find_steps<7>(plan);
+    case 9:
+        return find_steps<9>(plan);
+    case 11:
+        return find_steps<11>(plan);
+    case 13:
+        return find_steps<13>(plan);
+    case 15:
+        return find_steps<15>(plan);
+    }
+    return nullptr;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    const Run run = find_run(state->rolling);
+    if (!run)
+        return cudaErrorNotSupported;
+    Rolling s = describe(launch, state);
+    return run(launch, &s, stream);
+}
