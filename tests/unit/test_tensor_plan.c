@@ -179,6 +179,142 @@ static void test_opacity(void **unused)
     }
 }
 
+/* ---- banks that roll ---- */
+
+static double value_of_half(uint16_t half)
+{
+    const int exponent = half >> 10 & 31, digits = half & 1023;
+    const double value = exponent == 0 ? ldexp(digits, -24) : ldexp(1024 + digits, exponent - 25);
+    return half & 0x8000 ? -value : value;
+}
+
+/* Sample n of a block. Of 16 numbers of the first matrix the first 8 are the lower halves of a lane's words
+ * of 4 bytes, two each, the others the upper. */
+static double multiply_halves(const GfTensorRolling *rolling,
+                              unsigned char (*rows)[GF_ROLLING_STEPS * GROUP], size_t n)
+{
+    double sum = 0.0;
+    for (size_t p = 0; p < rolling->planes; p++)
+        for (size_t r = 0; r < rolling->height; r++)
+            for (size_t s = 0; s < rolling->steps; s++)
+                for (size_t k = 0; k < GROUP; k++) {
+                    const size_t matrix = (p * rolling->height + r) * rolling->steps + s;
+                    const uint16_t half =
+                        rolling->halves[matrix * GF_ROLLING_STEP + k / 8 * 64 + n * 8 + k % 8];
+                    const size_t byte = k % 8 / 2 * 4 + k / 8 * 2 + k % 2;
+                    sum += value_of_half(half) * rows[r][s * GROUP + byte];
+                }
+    return sum * rolling->unit;
+}
+
+/* Against its kernel on random bytes; rows below the kernel are random, too. */
+static void check_rolling(const GfStep *step, size_t most_planes)
+{
+    static GfTensorRolling rolling;
+    unsigned char rows[GF_TENSOR_SIDE][GF_ROLLING_STEPS * GROUP];
+    const GfLinear *linear = &step->linear;
+    const size_t channels = step->channels;
+    assert_true(gf_tensor_rolling_plan(step, true, &rolling));
+    assert_in_range(rolling.planes, 1, most_planes);
+    assert_true(rolling.height >= linear->height && rolling.height % 2 == 1);
+    assert_in_range(rolling.steps, 1, GF_ROLLING_STEPS);
+    for (size_t i = 0; i < sizeof rows; i++)
+        ((unsigned char *)rows)[i] = (unsigned char)next();
+    const ptrdiff_t lead = step->origin_x * (ptrdiff_t)channels - rolling.first_byte;
+    assert_in_range(lead, 0, 3);
+    for (size_t n = 0; n < BLOCK; n++) {
+        double exact = 0.0, most = 0.0;
+        for (size_t i = 0; i < linear->width * linear->height; i++) {
+            const double tap = linear->weights[i];
+            exact += tap * rows[i / linear->width][(size_t)lead + n + i % linear->width * channels];
+            most += fabs(tap) * 255.0;
+        }
+        assert_true(fabs(multiply_halves(&rolling, rows, n) - exact) <= most * 0x1p-22);
+    }
+}
+
+static void test_rolling(void **unused)
+{
+    double weights[GF_TENSOR_SIDE * GF_TENSOR_SIDE];
+    (void)unused;
+    for (int turn = 0; turn < 300; turn++) {
+        const size_t channels = between(1, 4);
+        const size_t room = (GF_ROLLING_STEPS * GROUP - BLOCK - 3) / channels + 1;
+        const size_t width = between(1, room < 15 ? room : 15);
+        const size_t height = between(1, 15), count = width * height;
+        for (size_t i = 0; i < count; i++) {
+            weights[i] = turn % 4 == 3 ? (double)between(0, 254) - 127.0
+                                       : (double)next() / 0x1p24 / (double)count;
+            if (between(0, 9) == 0)
+                weights[i] = 0.0;
+            else if (between(0, 9) == 0)
+                weights[i] *= 1e-6;
+        }
+        for (size_t i = 0; i < count && turn % 4 == 3; i++)
+            weights[i] = nearbyint(weights[i]);
+        GfStep step = bank(channels, width, height, weights);
+        check_rolling(&step, turn % 4 == 3 ? 1 : 2);
+    }
+}
+
+/* Which banks do, and on which pictures it pays. */
+static void test_who_rolls(void **unused)
+{
+    double weights[81], row[] = {0.1, 0.2, 0.4, 0.2, 0.123, 0.2, 0.1, 0.3, 0.1};
+    static GfTensorRolling rolling;
+    (void)unused;
+    for (size_t i = 0; i < 81; i++)
+        weights[i] = (double)(i % 7 + 1) / 3571.3 + (double)(i % 2) / 2713.7;
+    GfStep step = bank(1, 9, 9, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_false(gf_tensor_rolling_plan(&step, false, &rolling));
+    step.in_width = step.out_width = step.in_height = step.out_height = 1024;
+    assert_true(gf_tensor_rolling_plan(&step, false, &rolling));
+    step.out_width = 1023; /* the rows of many narrow pictures leave warps idle */
+    step.out_height = 4096;
+    assert_false(gf_tensor_rolling_plan(&step, false, &rolling));
+    step.out = GF_U16;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    /* A column and a row: only where the window takes one step. */
+    step = bank(1, 9, 9, weights);
+    step.separable = true;
+    step.linear.rows = step.linear.columns = row;
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    step = bank(3, 9, 9, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    step.separable = true;
+    step.linear.rows = step.linear.columns = row;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    /* Each product rounds the sum: kernels whose weights cancel would be off too far. */
+    for (size_t i = 0; i < 81; i++)
+        weights[i] *= i % 2 ? 200.0 : -200.0;
+    step = bank(1, 9, 9, weights);
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+}
+
+/* A copied opacity is a 1 where the anchor is, in the plane of upper halves. */
+static void test_rolling_opacity(void **unused)
+{
+    double weights[] = {0.1, 0.2, 0.1, 0.2, 0.4371, 0.2, 0.1, 0.2, 0.1};
+    static GfTensorRolling rolling;
+    (void)unused;
+    GfStep step = bank(2, 3, 3, weights);
+    step.keep_alpha = true;
+    step.post_channels = 1;
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_int_equal(rolling.planes, 2);
+    const size_t anchor = (size_t)(-2 - rolling.first_byte) + 1 + 2; /* byte of sample 1's */
+    for (size_t p = 0; p < 2; p++)
+        for (size_t r = 0; r < 3; r++)
+            for (size_t k = 0; k < GROUP; k++) {
+                const size_t byte = k % 8 / 2 * 4 + k / 8 * 2 + k % 2;
+                const bool there = p == 1 && r == 1 && byte == anchor;
+                assert_int_equal(
+                    rolling.halves[(p * 3 + r) * GF_ROLLING_STEP + k / 8 * 64 + 8 + k % 8],
+                    there ? 0x3C00 : 0);
+            }
+}
+
 static void refuses(const GfStep *step, bool wide, const char *reason)
 {
     assert_int_equal(supports(step, wide), GF_EUNSUPPORTED);
@@ -249,8 +385,10 @@ static void test_choice(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fractions), cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_factors),   cmocka_unit_test(test_opacity),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_choice)};
+        cmocka_unit_test(test_fractions),      cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_factors),        cmocka_unit_test(test_opacity),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_rolling),        cmocka_unit_test(test_who_rolls),
+        cmocka_unit_test(test_rolling_opacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
