@@ -1041,10 +1041,10 @@ __device__ inline void gf_barrier_init(uint64_t *barrier, unsigned count)
 __device__ inline void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile(
-        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(gf_shared_address(barrier)),
-        "r"(bytes)
-        : "memory");
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
+                     gf_shared_address(barrier)),
+                 "r"(bytes)
+                 : "memory");
 #endif
 }
 

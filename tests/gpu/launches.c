@@ -286,6 +286,17 @@ static void random_bank_minibatch(size_t turn)
     run_trial(&trial, filter);
 }
 
+/* More pictures than a card has places for blocks: those that stay take several. */
+static void crowd(size_t side)
+{
+    GfFilter *filter = new_filter();
+    add_kernel(filter, 1, side, side, POSITIVE);
+    Trial trial = trial_of("crowd", format_of(48, 30, 1, GF_U8),
+                           options_of(GF_U8, GF_BORDER_REFLECT101), filter);
+    trial.count = 1500;
+    run_trial(&trial, filter);
+}
+
 void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
@@ -301,6 +312,8 @@ void test_minibatches(void)
         random_bank_minibatch(i);
     for (size_t i = 0; i < (quick ? 3 : 90); i++)
         cut_apart(i);
+    for (size_t side = 3; side <= 11 && !quick; side += 4)
+        crowd(side);
 }
 
 /* Pictures larger than every tile, so that all of them meet their neighbours. */
