@@ -64,7 +64,7 @@ template <int HEIGHT, int STEPS, int PLANES> struct Shape {
     static constexpr int turns = HEIGHT == 3 ? 6 : HEIGHT; /* rows, after which all is as before */
     static constexpr int parts = STEPS == 1 ? 2 : 1;
     static constexpr int batch = parts * turns; /* rows */
-    static constexpr int stages = HEIGHT > 9 ? 2 : STEPS == 2 && HEIGHT <= 5 ? 4 : 3;
+    static constexpr int stages = STEPS == 1 || HEIGHT > 9 ? 2 : HEIGHT <= 5 ? 4 : 3;
     static constexpr int strip = groups * tiles * TILE;
     static constexpr int pitch = strip + STEPS * STEP + 16;
     static constexpr int copies = 2 * HEIGHT - 1; /* of a row of the kernel, each at its turn */
