@@ -80,6 +80,17 @@ static GfStatus run_specs(Run *run, Race *race, const Options *options, const Su
     return status;
 }
 
+/* Only those whose names have the text. */
+static void keep_cases(Specs *specs, const char *text)
+{
+    char name[96];
+    size_t kept = 0;
+    for (size_t i = 0; i < specs->count; i++)
+        if (strstr(spec_name(&specs->list[i], name, sizeof name), text))
+            specs->list[kept++] = specs->list[i];
+    specs->count = kept;
+}
+
 static GfStatus run_suite(Run *run, Race *race, const Options *options, const Suite *suite)
 {
     Specs specs = {0};
@@ -90,6 +101,8 @@ static GfStatus run_suite(Run *run, Race *race, const Options *options, const Su
     if (!run->has_device)
         return gf_fail(GF_ENODEVICE, "suite %s needs a GPU", suite->name);
     GfStatus status = suite->cases(&specs);
+    if (status == GF_OK && options->text)
+        keep_cases(&specs, options->text);
     if (status == GF_OK)
         status = run_specs(run, race, options, suite, &specs);
     free(specs.list);

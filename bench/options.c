@@ -13,10 +13,10 @@
 #endif
 
 static const char usage[] =
-    "usage: gpufilter-bench [--suite NAME[,NAME]|all] [--json FILE] [--table FILE]\n"
-    "           [--algorithm NAME[,NAME]] [--without NAME[,NAME]] [--peer NAME|none]\n"
-    "           [--search METHOD] [--seconds BUDGET] [--quick] [--commit ID]\n"
-    "           [--gpufilter PROGRAM] [--list] [--help]\n";
+    "usage: gpufilter-bench [--suite NAME[,NAME]|all] [--case TEXT] [--json FILE]\n"
+    "           [--table FILE] [--algorithm NAME[,NAME]] [--without NAME[,NAME]]\n"
+    "           [--peer NAME|none] [--search METHOD] [--seconds BUDGET] [--quick]\n"
+    "           [--commit ID] [--gpufilter PROGRAM] [--list] [--help]\n";
 
 /* ---- what there is ---- */
 
@@ -103,14 +103,21 @@ static GfStatus finish(Options *options)
 enum { QUICK = 1000, LIST, HELP };
 
 /* Options with a value, by their place in this list, and then those without. */
-static const struct option names[] = {
-    {"suite", required_argument, NULL, 0},   {"json", required_argument, NULL, 1},
-    {"table", required_argument, NULL, 2},   {"algorithm", required_argument, NULL, 3},
-    {"without", required_argument, NULL, 4}, {"peer", required_argument, NULL, 5},
-    {"search", required_argument, NULL, 6},  {"seconds", required_argument, NULL, 7},
-    {"commit", required_argument, NULL, 8},  {"gpufilter", required_argument, NULL, 9},
-    {"quick", no_argument, NULL, QUICK},     {"list", no_argument, NULL, LIST},
-    {"help", no_argument, NULL, HELP},       {NULL, 0, NULL, 0}};
+static const struct option names[] = {{"suite", required_argument, NULL, 0},
+                                      {"json", required_argument, NULL, 1},
+                                      {"table", required_argument, NULL, 2},
+                                      {"algorithm", required_argument, NULL, 3},
+                                      {"without", required_argument, NULL, 4},
+                                      {"peer", required_argument, NULL, 5},
+                                      {"search", required_argument, NULL, 6},
+                                      {"seconds", required_argument, NULL, 7},
+                                      {"commit", required_argument, NULL, 8},
+                                      {"gpufilter", required_argument, NULL, 9},
+                                      {"case", required_argument, NULL, 10},
+                                      {"quick", no_argument, NULL, QUICK},
+                                      {"list", no_argument, NULL, LIST},
+                                      {"help", no_argument, NULL, HELP},
+                                      {NULL, 0, NULL, 0}};
 
 GfStatus options_read(int argc, char **argv, Options *options)
 {
@@ -118,7 +125,7 @@ GfStatus options_read(int argc, char **argv, Options *options)
     const char **values[] = {
         &options->suite,        &options->json,      &options->table,  &options->race.only,
         &options->race.without, &options->race.peer, &options->search, &seconds,
-        &options->commit,       &options->gpufilter};
+        &options->commit,       &options->gpufilter, &options->text};
     *options = (Options){.commit = GPUFILTER_COMMIT};
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == LIST)

@@ -5,6 +5,7 @@
 
 typedef struct Options {
     const char *suite; /* names with commas between them, or "all" */
+    const char *text;  /* only cases whose names have it; NULL: all */
     const char *json, *table, *commit, *gpufilter, *search;
     double seconds; /* of a suite; 0: no limit */
     RaceOptions race;

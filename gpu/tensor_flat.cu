@@ -27,9 +27,7 @@ constexpr int THREADS =
     (GROUPS + 1) * GROUP * WARP; /* one warp of the last group brings, others idle */
 constexpr int MANY_REGISTERS = 216, FEW_REGISTERS = 72;
 constexpr int MOST_SLOTS = 8;
-constexpr int FEW_MAPS = 2,
-              MANY_MAPS = 4; /* finished at once: fewer where many blocks share them */
-constexpr int LINE = 8;      /* octets: 128 bytes, at a multiple of which copies begin and end */
+constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
 
 /* Halves of 8 numbers. */
 struct alignas(16) Octet {
@@ -284,17 +282,13 @@ template <int BLOCKS, int RUNS> struct Tile {
     static constexpr int pitch = positions % 32 == 8 ? positions : positions + 8;
 };
 
-/* Where a position's output lies. */
-struct Place {
-    int n, y, x; /* n is -1 where there is none */
-};
-
 /* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind them: */
 template <typename T> struct Shared {
     uint64_t full[MOST_SLOTS], empty[MOST_SLOTS];
-    Place places[T::positions];
-    int rows[T::positions]; /* of the line */
-    float units[T::maps], biases[T::maps];
+    long long
+        places[T::positions]; /* of outputs: bytes from a map's first; -1 where there is none */
+    int rows[T::positions];   /* of the line */
+    float units[T::maps], offsets[T::maps]; /* what sums are multiplied by, what is added to them */
 };
 
 /* Known to be the same in all lanes. */
@@ -331,13 +325,15 @@ __device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shar
         const int n = row / q.rows, y = row % q.rows;
         const bool live =
             x < q.p.out_width && y < q.live_rows && static_cast<size_t>(n) < q.p.count;
-        shared->places[i] = {live ? n : -1, y, x};
+        const long long place = static_cast<long long>(n * q.p.out.batch + y * q.p.out.stride +
+                                                       x * q.p.out.pixel * sizeof(float));
+        shared->places[i] = live ? place : -1;
         shared->rows[i] = min(row, q.line_rows - 1 - q.below);
     }
     for (int i = static_cast<int>(threadIdx.x); i < T::maps; i += THREADS) {
         const int map = corner.map_run * GROUP_MAPS + i, o = corner.group * q.maps + map;
         shared->units[i] = map < q.maps ? q.units[o] : 0.0F;
-        shared->biases[i] = map < q.maps && q.p.bias ? q.p.bias[o] : 0.0F;
+        shared->offsets[i] = q.p.finish.offset + (map < q.maps && q.p.bias ? q.p.bias[o] : 0.0F);
     }
 }
 
@@ -545,21 +541,21 @@ __device__ void wait_for_shares(const Flat &q)
     __syncthreads();
 }
 
-/* Totals of MAPS maps side by side: of all shares, in their order. */
-template <typename T, int MAPS>
+/* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their order. */
+template <typename T, int MAPS, int MOST>
 __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    float of[GF_FLAT_PARTS][MAPS];
+    float of[MOST][MAPS];
 #pragma unroll
-    for (int i = 0; i < GF_FLAT_PARTS * MAPS; i++) {
+    for (int i = 0; i < MOST * MAPS; i++) {
         const int share = i / MAPS, m = i % MAPS;
         if (share < q.shares)
             of[share][m] =
                 cooperative_groups::this_cluster().map_shared_rank(kept, share)[m * T::pitch];
     }
 #pragma unroll
-    for (int i = 0; i < GF_FLAT_PARTS * MAPS; i++) {
+    for (int i = 0; i < MOST * MAPS; i++) {
         const int share = i / MAPS, m = i % MAPS;
         if (share < q.shares)
             sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
@@ -568,27 +564,30 @@ __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS]
 }
 
 /* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take turns. */
-template <int MAPS, typename T>
+template <int MAPS, int MOST, typename T>
 __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared,
                        const float *kept)
 {
     constexpr int RUNS = (T::positions + WARP - 1) / WARP;
     const int warp = static_cast<int>(threadIdx.x) / WARP,
               lane = static_cast<int>(threadIdx.x) % WARP;
-    const int left = min(q.maps - corner.map_run * GROUP_MAPS, T::maps);
-    const int units = (left + MAPS - 1) / MAPS * RUNS;
+    const int first = corner.group * q.maps + corner.map_run * GROUP_MAPS;
+    const int all = min(q.maps - corner.map_run * GROUP_MAPS, T::maps);
+    const long long plane = static_cast<long long>(q.p.out.plane * sizeof(float));
+    char *const out = static_cast<char *>(q.p.out.samples) + first * plane;
+    const int units = (all + MAPS - 1) / MAPS * RUNS;
 #pragma unroll 1
     for (int unit = corner.part * MULTIPLIERS + warp; unit < units;
          unit += q.shares * MULTIPLIERS) {
         const int map = unit / RUNS * MAPS, i = unit % RUNS * WARP + lane;
-        const int o = corner.group * q.maps + corner.map_run * GROUP_MAPS + map;
-        if (i >= T::positions || shared.places[i].n < 0)
+        const int left = all - map, colours = q.p.post_channels - first - map;
+        const long long place = i < T::positions ? shared.places[i] : -1;
+        if (place < 0)
             continue;
-        const Place place = shared.places[i];
         const float *from = kept + map * T::pitch + i;
         float r[MAPS];
-        if (q.shares > 1) {
-            sum_shares<T>(q, from, r);
+        if constexpr (MOST > 1) {
+            sum_shares<T, MAPS, MOST>(q, from, r);
         } else {
 #pragma unroll
             for (int m = 0; m < MAPS; m++)
@@ -596,13 +595,13 @@ __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &sha
         }
 #pragma unroll
         for (int m = 0; m < MAPS; m++)
-            r[m] = fma(r[m] * shared.units[map + m], q.p.finish.scale,
-                       q.p.finish.offset + shared.biases[map + m]);
-        gf_post_each(q.p.finish, r, [&](int m) { return o + m < q.p.post_channels; });
+            r[m] = fma(r[m] * shared.units[map + m], q.p.finish.scale, shared.offsets[map + m]);
+        gf_post_each(q.p.finish, r, [&](int m) { return m < colours; });
+        char *to = out + map * plane + place;
 #pragma unroll
-        for (int m = 0; m < MAPS; m++)
-            if (map + m < left)
-                gf_put(q.p, place.n, o + m, place.x, q.p.y0 + place.y, r[m]);
+        for (int m = 0; m < MAPS; m++, to += plane)
+            if (m < left)
+                *reinterpret_cast<float *>(to) = r[m];
     }
 }
 
@@ -647,10 +646,12 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
         __syncthreads();
         keep<T>(totals, q.parts > q.shares && end - first > (steps + q.parts - 1) / q.parts, own);
         wait_for_shares(q);
-        if (q.shares > MANY_MAPS)
-            finish<FEW_MAPS>(q, corner, *shared, kept);
+        if (q.shares == 1)
+            finish<8, 1>(q, corner, *shared, kept);
+        else if (q.shares <= 4)
+            finish<4, 4>(q, corner, *shared, kept);
         else
-            finish<MANY_MAPS>(q, corner, *shared, kept);
+            finish<2, GF_FLAT_PARTS>(q, corner, *shared, kept);
     }
     if (q.shares > 1)
         wait_for_shares(q); /* until all have read what is kept here */
