@@ -62,10 +62,10 @@ __device__ Corner find_corner(const Layer &q, int maps, int columns, int rows)
 }
 
 /* A thread's totals become samples: FOURS fours side by side of MAPS maps, which in turns of four
- * are `apart` maps apart. Teams share the maps. */
-template <int MAPS, int FOURS, int TEAM, int TEAMS>
+ * are `apart` maps apart; total(i) is the i-th four. Teams share the maps. */
+template <int MAPS, int FOURS, int TEAMS, typename Total>
 __device__ void finish(const Layer &q, const Corner &corner, int map, long long x, size_t y,
-                       const GfFour<float> (*totals)[TEAM], int team, int t, int apart)
+                       Total total, int team, int apart)
 {
     long long rest = q.p.out_width - x;
     if (y >= q.p.y1 || rest <= 0)
@@ -77,10 +77,12 @@ __device__ void finish(const Layer &q, const Corner &corner, int map, long long 
             continue;
         float r[FOURS * 4];
 #pragma unroll
-        for (int i = 0; i < FOURS; i++)
+        for (int i = 0; i < FOURS; i++) {
+            const GfFour<float> four = total(m * FOURS + i);
+#pragma unroll
             for (int j = 0; j < 4; j++)
-                r[i * 4 + j] =
-                    fma(totals[m * FOURS + i][t].v[j], q.p.finish.scale, q.p.finish.offset);
+                r[i * 4 + j] = fma(four.v[j], q.p.finish.scale, q.p.finish.offset);
+        }
         gf_finish_fours<FOURS>(q.p, corner.n, corner.o + of_tile, x, y, r,
                                rest < FOURS * 4 ? static_cast<int>(rest) : FOURS * 4);
     }
@@ -100,7 +102,8 @@ struct Tile {
     static constexpr int area = SIDE * SIDE, taps = CSH * area;
     static constexpr int map_threads = FTB / FT, across = W / WT;
     static constexpr int team = map_threads * across * H, threads = team * TEAMS;
-    static constexpr int fours = WT / 4, window = (WT + SIDE - 1 + 3) / 4; /* fours that a row is */
+    static constexpr int fours = WT / 4, sums = FT * fours;
+    static constexpr int window = (WT + SIDE - 1 + 3) / 4; /* fours that a row is */
     static constexpr int apart =
         FT > 4 ? FTB * 4 / FT : 0; /* maps from one four of them to the next */
     static constexpr int row =
@@ -124,8 +127,11 @@ template <typename T> struct alignas(16) Stage {
 };
 
 template <typename T> struct Shared {
-    GfFour<float> totals[T::thread_maps * T::fours][T::team];
-    Stage<T> stages[2][T::teams];
+    GfFour<float> totals[T::sums][T::team]; /* of all rounds but the last */
+    union {
+        Stage<T> stages[2][T::teams];
+        GfFour<float> last[T::teams][T::teams > 1 ? T::sums : 1][T::team]; /* of each team */
+    };
     unsigned sources[T::places]; /* samples from a channel's first to each of a plane; or NOWHERE */
     Corner corner;               /* kept here, since registers are short */
 };
@@ -263,7 +269,7 @@ __device__ void load(const Layer &q, const Place<T> &place, const unsigned *sour
 
 template <typename T>
 __device__ void accumulate(const Place<T> &place, const Stage<T> &stage, int live,
-                           GfFour<float> (&sums)[T::thread_maps * T::fours])
+                           GfFour<float> (&sums)[T::sums])
 {
     const float *pixels = stage.pixels[0] + place.pixel;
     const float *filters = stage.filters[0] + place.map;
@@ -296,6 +302,35 @@ __device__ void accumulate(const Place<T> &place, const Stage<T> &stage, int liv
     }
 }
 
+/* What each team has of the last round goes where its stages were, so that teams need not take turns. */
+template <typename T>
+__device__ void keep_last(GfFour<float> (*last)[T::sums][T::team],
+                          const GfFour<float> (&sums)[T::sums], const Place<T> &place)
+{
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < T::sums; i++)
+        last[place.team][i][place.t] = sums[i];
+    __syncthreads();
+}
+
+/* The i-th total of thread t: chains in their order, as gf_add_chains() adds them. */
+template <typename T>
+__device__ GfFour<float> total_of(const Layer &q, const Shared<T> &shared, int i, int t)
+{
+    if constexpr (T::teams == 1)
+        return shared.totals[i][t];
+    const int before = (q.chains - 1) / T::teams * T::teams;
+    GfFour<float> total = before > 0 ? shared.totals[i][t] : GfFour<float>{};
+#pragma unroll
+    for (int team = 0; team < T::teams; team++)
+        if (before + team < q.chains)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                total.v[j] += shared.last[team][i][t].v[j];
+    return total;
+}
+
 /* Channels of a chain that has `rest` of them before the depth ends. */
 __device__ int channels_of(const Layer &q, int rest)
 {
@@ -323,7 +358,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks) general(const __grid_co
     load<T, In>(q, place, shared.sources, c, live, now);
 #pragma unroll 1
     for (int first = 0; first < q.chains; first += T::teams) {
-        GfFour<float> sums[T::thread_maps * T::fours] = {};
+        GfFour<float> sums[T::sums] = {};
         int stages = (channels_of(q, q.p.depth - first * q.chain) + T::channels - 1) / T::channels;
 #pragma unroll 1
         for (; stages > 0; stages--) {
@@ -343,13 +378,18 @@ __global__ void __launch_bounds__(T::threads, T::blocks) general(const __grid_co
             now = then;
             then = done;
         }
+        if constexpr (T::teams > 1)
+            if (first + T::teams >= q.chains) {
+                keep_last(shared.last, sums, place);
+                break;
+            }
         gf_add_chains<T::team, T::teams>(shared.totals, sums, place.team, place.t,
                                          first + place.team, q.chains);
     }
     corner = shared.corner;
-    finish<T::thread_maps, T::fours, T::team, T::teams>(
+    finish<T::thread_maps, T::fours, T::teams>(
         q, corner, place.map, corner.x + my_x<T>(place.t), corner.y + my_y<T>(place.t),
-        shared.totals, place.team, place.t, T::apart);
+        [&](int i) { return total_of(q, shared, i, place.t); }, place.team, T::apart);
 }
 
 /* ---- any kernel ---- */
@@ -451,8 +491,9 @@ __global__ void __launch_bounds__(ANY_TEAM) general_any(const __grid_constant__ 
             rows = 0;
         }
     }
-    finish<ANY_T, 1, ANY_TEAM, 1>(q, corner, map, corner.x + x, corner.y + y, shared.totals, 0, t,
-                                  0);
+    finish<ANY_T, 1, 1>(
+        q, corner, map, corner.x + x, corner.y + y, [&](int i) { return shared.totals[i][t]; }, 0,
+        0);
 }
 
 /* ---- a launch ---- */
