@@ -86,7 +86,8 @@ typedef enum GfLayout {
  *
  * a layer makes for output sample (x, y, f), g = f / (filters / groups) being its group,
  *
- *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset + bias[f];
+ *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset + bias[f]
+ *       - sum over the (ky, kx) that lie outside the picture of what bias[f] has for them: `outside`;
  *
  * a pool makes the maximum, mean or length of at(c, ky, kx), plus bias[c]. An average is divided by
  * the taps within [count_x0, count_x1) x [count_y0, count_y1): the picture, or the picture and its
@@ -123,6 +124,7 @@ typedef struct GfStep {
     GfSample skip_in;
     GfLayout skip_layout;
     bool picture; /* of an addition or layer: what it makes is a picture again, interleaved */
+    bool entry;   /* a network's: its channels, made of the picture's */
     /* Not NULL: a bank of one tap that is 1, there for the functions between numbers and light. The plan's. */
     const GfLight *light;
     bool shuffle; /* of GF_STEP_UPSAMPLE */
@@ -135,6 +137,9 @@ typedef struct GfStep {
     GfBorder border;
     double border_value;
     const double *bias; /* borrowed: out_channels numbers, or NULL */
+    /* Borrowed, or NULL: for each filter (height + 1) x (width + 1) numbers, of which [i][j] is what bias has
+     * for taps above i and left of j. */
+    const double *outside;
     GfCombine combine;
     GfPointwise post[GF_STEP_MAX_POST];
     size_t posts;
@@ -155,6 +160,20 @@ static inline bool gf_step_is_dense(const GfStep *step)
 {
     return step->stride_x == 1 && step->stride_y == 1 && step->dilation_x == 1 &&
            step->dilation_y == 1;
+}
+
+/* Of `taps` taps, `apart` samples apart, the first at `first`, those on a picture of `size` samples. */
+static inline void gf_taps_inside(ptrdiff_t first, size_t taps, size_t apart, size_t size,
+                                  size_t *begin, size_t *end)
+{
+    const ptrdiff_t step = (ptrdiff_t)apart, all = (ptrdiff_t)taps;
+    const ptrdiff_t before = first < 0 ? (step - 1 - first) / step : 0;
+    const ptrdiff_t room = (ptrdiff_t)size - first;
+    const ptrdiff_t until = room > 0 ? (room - 1) / step + 1 : 0;
+    *begin = (size_t)(before < all ? before : all);
+    *end = (size_t)(until < all ? until : all);
+    if (*end < *begin)
+        *end = *begin;
 }
 
 /* One filter's way from input rows to output rows. */
