@@ -154,6 +154,8 @@ static GfStatus special_supports(const GfStep *step, bool wide)
 {
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
+    if (step->outside)
+        return gf_fail(GF_EUNSUPPORTED, "special: no bias that depends on the border");
     if (gf_step_is_layer(step) && is_depthwise(&step->linear))
         return special_depthwise_supports(step);
     GF_TRY(need_dense(step, "special"));

@@ -516,7 +516,7 @@ template <typename Sum> struct GfProblem {
     bool keep_alpha;
     GfBorder border;
     Sum border_value;
-    const Sum *weights, *bias;
+    const Sum *weights, *bias, *outside;
     GfFinish<Sum> finish;
 };
 
@@ -555,6 +555,7 @@ template <typename Sum> inline GfProblem<Sum> gf_problem(const GfLaunch *launch)
     p.border_value = static_cast<Sum>(step->border_value);
     p.weights = static_cast<const Sum *>(launch->weights);
     p.bias = static_cast<const Sum *>(launch->bias);
+    p.outside = static_cast<const Sum *>(launch->outside);
     p.finish = gf_finish<Sum>(step);
     return p;
 }
@@ -606,6 +607,34 @@ __device__ inline void gf_put(const GfProblem<Sum> &p, size_t n, int o, long lon
     gf_store(row, x * p.out.pixel + o * p.out.plane, v, p.finish.out);
 }
 
+/* Of taps, `apart` samples apart, the first at `first`, those on a picture of `size` samples: [x, y). */
+__device__ inline int2 gf_taps_on(long long first, int taps, long long apart, long long size)
+{
+    const auto steps = [&](long long samples) { return apart == 1 ? samples : samples / apart; };
+    const long long before = first < 0 ? steps(apart - 1 - first) : 0;
+    const long long until = first < size ? steps(size - 1 - first) + 1 : 0;
+    const int begin = before < taps ? static_cast<int>(before) : taps;
+    const int end = until < taps ? static_cast<int>(until) : taps;
+    return {begin, end < begin ? begin : end};
+}
+
+/* What the bias of a layer's map o has for taps outside the picture (GfStep.outside, which is there), of
+ * output (x, y). */
+template <typename Sum>
+__device__ inline Sum gf_outside(const GfProblem<Sum> &p, int o, long long x, size_t y)
+{
+    const int2 across = gf_taps_on(x * p.stride_x + p.origin_x, p.width, p.dilation_x, p.in_width);
+    const int2 down = gf_taps_on(static_cast<long long>(y) * p.stride_y + p.origin_y, p.height,
+                                 p.dilation_y, p.in_height);
+    if (across.y - across.x == p.width && down.y - down.x == p.height)
+        return 0;
+    const int pitch = p.width + 1;
+    const Sum *sums = p.outside + static_cast<size_t>(o) * pitch * (p.height + 1);
+    const Sum *above = sums + down.x * pitch, *below = sums + down.y * pitch;
+    return sums[p.height * pitch + p.width] -
+           (below[across.y] - below[across.x] - above[across.y] + above[across.x]);
+}
+
 /* From the combined response of output channel o to the stored sample: bias, functions, store. */
 template <typename Sum>
 __device__ inline void gf_finish_sample(const GfProblem<Sum> &p, size_t n, int o, long long x,
@@ -613,6 +642,8 @@ __device__ inline void gf_finish_sample(const GfProblem<Sum> &p, size_t n, int o
 {
     if (p.bias)
         v += p.bias[o];
+    if (p.outside)
+        v -= gf_outside(p, o, x, y);
     gf_put(p, n, o, x, y, gf_post(p.finish, v, o < p.post_channels));
 }
 
@@ -738,6 +769,14 @@ __device__ inline void gf_finish_fours(const GfProblem<Sum> &p, size_t n, int o,
 #pragma unroll
     for (int i = 0; p.bias && i < FOURS * 4; i++)
         r[i] += bias;
+    if (p.outside)
+#pragma unroll 1
+        for (int i = 0; i < count; i++) {
+            const Sum outside = gf_outside(p, o, x + i, y);
+#pragma unroll
+            for (int j = 0; j < FOURS * 4; j++)
+                r[j] -= j == i ? outside : Sum(0);
+        }
     gf_post_each(p.finish, r, [&](int) { return colour; });
 #pragma unroll
     for (int f = 0; f < FOURS * 4; f += 4) {

@@ -51,6 +51,7 @@ typedef struct GfLaunch {
     const void *factors;      /* of a separable step: for each kernel its column, then its row */
     const void *factors_host; /* the same; host */
     const void *bias;         /* out_channels, or NULL */
+    const void *outside;      /* GfStep.outside, or NULL */
     void *state;              /* what the method's open() made, or NULL */
     size_t tiling;            /* 0: the method's choice; i: the table's tilings[i - 1] */
 } GfLaunch;
@@ -568,7 +569,7 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
     const GfLinear *linear = &step->linear;
-    if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
+    if (gf_tensor_is_first(step) || step->outside || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
         linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
         step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
         step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||

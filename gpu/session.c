@@ -40,10 +40,10 @@ typedef struct Method {
     const GfAlgorithm *algorithm; /* NULL for steps that are no filters */
     const char *name;
     GfLauncher launch;
-    bool pools;                        /* it does the pool that follows too */
-    void *weights_host, *factors_host; /* for the launchers */
-    void *weights, *factors, *bias;    /* on the device */
-    void *state;                       /* the algorithm's own */
+    bool pools;                               /* it does the pool that follows too */
+    void *weights_host, *factors_host;        /* for the launchers */
+    void *weights, *factors, *bias, *outside; /* on the device */
+    void *state;                              /* the algorithm's own */
 } Method;
 
 /* How the samples of rows lie on the device. */
@@ -287,6 +287,10 @@ static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size
     if (step->bias)
         GF_TRY(
             upload(session, step->bias, step->out_channels, pipeline->wide, NULL, &method->bias));
+    if (step->outside)
+        GF_TRY(upload(session, step->outside,
+                      step->linear.filters * (step->linear.height + 1) * (step->linear.width + 1),
+                      pipeline->wide, NULL, &method->outside));
     if (step->light) {
         method->launch = gf_launch_light;
         method->name = "light";
@@ -386,6 +390,7 @@ static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const C
                        .factors = method->factors,
                        .factors_host = method->factors_host,
                        .bias = method->bias,
+                       .outside = method->outside,
                        .state = method->state};
     if (step->kind == GF_STEP_ADD)
         launch.skipped = chain->read[step->skip];
@@ -516,6 +521,7 @@ static void free_method(Method *method)
     (void)cudaFree(method->weights);
     (void)cudaFree(method->factors);
     (void)cudaFree(method->bias);
+    (void)cudaFree(method->outside);
     free(method->weights_host);
     free(method->factors_host);
 }

@@ -84,7 +84,17 @@ struct Tile {
     int in_rows;       /* that those need */
     int run, end;
     unsigned char *out; /* of its first pixel */
+    bool edges;         /* may bias have too much for its windows? */
 };
+
+/* Do all taps of its windows lie on the picture? */
+template <typename F> __device__ bool is_whole(const Layer &q, const Tile &tile)
+{
+    const long long x = tile.x * F::stride + q.p.origin_x;
+    const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
+    return x >= 0 && y >= 0 && y + tile.in_rows <= q.p.in_height &&
+           x + (tile.columns - 1) * F::stride + q.p.width <= q.p.in_width;
+}
 
 template <typename F> __device__ Tile find_tile(const Layer &q)
 {
@@ -103,6 +113,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
         min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
                tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
+    tile.edges = q.p.outside && !is_whole<F>(q, tile);
     return tile;
 }
 
@@ -462,6 +473,23 @@ template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
     return mine;
 }
 
+/* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has for taps outside. */
+template <typename F>
+__device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int y,
+                             float (&v)[F::thread_rows * F::thread_columns])
+{
+    constexpr int N = F::thread_columns;
+    const float gain = q.p.finish.posts == 0 ? q.p.finish.gain : 1.0F;
+#pragma unroll 1
+    for (int i = 0; i < F::thread_rows * N; i++) {
+        const size_t down = static_cast<size_t>(y + i / N * F::downs);
+        const float outside = gain * gf_outside(q.p, o, tile.x + x + i % N, tile.y + down);
+#pragma unroll
+        for (int j = 0; j < F::thread_rows * N; j++)
+            v[j] -= j == i ? outside : 0.0F;
+    }
+}
+
 /* From the sums of a unit at (x, y) of the tile to its stored samples. */
 template <typename F>
 __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
@@ -483,6 +511,8 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
             const int j = i % N, at = F::shifts == 2 ? j % 2 * 2 + j / 2 : h * 2 + j;
             v[i] = fmaf(sums.of[i / N][at], mine.scale[h], mine.shift[h]);
         }
+        if (tile.edges)
+            take_outside<F>(q, tile, o, x, y, v);
         if (q.p.finish.posts > 0)
             gf_post_each(q.p.finish, v, [&](int) { return o < q.p.post_channels; });
         if (q.p.finish.out == GF_F32)

@@ -173,6 +173,44 @@ static void random_pooled_layer(size_t turn)
     run_one("pooled layers", format, layer_options(depth, turn / DEPTHS), filter);
 }
 
+/* A network's first layer, which has what makes its channels of the picture's in weights and bias. */
+static void random_entered_layer(size_t turn)
+{
+    static const GfSample ins[] = {GF_U8, GF_U8, GF_U16, GF_F32};
+    const GfSample depth[] = {ins[turn % 4], below(3) ? GF_F32 : GF_U8};
+    const bool first = below(3) > 0; /* in the forms that `tensor` has for few channels */
+    const size_t channels = below(2) ? 3 : 1, planes = below(2), colours = below(4) ? channels : 1;
+    const size_t height = first ? 3 + 2 * below(3) : 1 + below(6),
+                 width = first ? height : 1 + below(6);
+    const size_t across = 1 + below(140), down = 1 + below(50), most = 1 + below(40);
+    GfFilter *filter = new_filter();
+    GfEntry *entry;
+    must(gf_filter_add_entry(filter, channels, 0.0, 1.0, planes, &entry), "entry");
+    must(gf_allocate(channels, sizeof *entry->mean, &entry->mean), "mean");
+    must(gf_allocate(channels, sizeof *entry->deviation, &entry->deviation), "deviation");
+    for (size_t i = 0; i < channels; i++) {
+        entry->mean[i] = uniform(0.3, 0.6);
+        entry->deviation[i] = uniform(0.2, 0.5);
+    }
+    for (size_t i = 0; i < planes; i++)
+        entry->planes[i] = uniform(-0.5, 0.5);
+    const size_t maps = maps_for(across * down, channels + planes, width * height, most);
+    GfLinear *linear = add_layer(filter, maps, channels + planes, 1, width, height);
+    linear->sampling = random_sampling(width, height);
+    linear->sampling.border = below(4) ? GF_BORDER_CONSTANT : linear->sampling.border;
+    if (first) {
+        linear->sampling.stride_x = linear->sampling.stride_y = (size_t)1 << below(3);
+        linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
+    }
+    add_bias(linear, 0.5);
+    if (below(2)) /* which leaves something of every map */
+        add_function(filter, GF_POINTWISE_LEAKY, 0.25, 0.0);
+    must(gf_filter_add_exit(filter, (GfExit){false, 0.0, 1.0}), "exit");
+    GfFormat format = format_of(across, down, colours, depth[0]);
+    format.has_alpha = false;
+    run_one("entered layers", format, layer_options(depth, turn), filter);
+}
+
 void test_layers(void)
 {
     for (size_t i = 0; i < (quick ? 9 : 400); i++)
@@ -183,6 +221,8 @@ void test_layers(void)
         random_pooled_layer(i);
     for (size_t i = 0; i < (quick ? 5 : 240); i++)
         random_picture_layer(i);
+    for (size_t i = 0; i < (quick ? 4 : 200); i++)
+        random_entered_layer(i);
 }
 
 static void random_pool(size_t turn)

@@ -6,8 +6,6 @@
 
 #include "tests/gpu/report.h"
 
-enum { MAX_PICTURES = 8 };
-
 /* A trial under way. */
 typedef struct Bout {
     const Trial *trial;
@@ -15,7 +13,7 @@ typedef struct Bout {
     bool pooled;
     GfFormat out;
     bool wide;
-    Block pictures[MAX_PICTURES], exact[MAX_PICTURES];
+    Block *pictures, *exact; /* as many as the trial has */
 } Bout;
 
 static GfLayout layout_of(Lay lay)
@@ -28,6 +26,8 @@ static void make_pictures(Bout *bout)
 {
     const Trial *trial = bout->trial;
     GfPlan *plan = exact_plan(&trial->c);
+    must(gf_allocate_zero(trial->count, sizeof *bout->pictures, &bout->pictures), "pictures");
+    must(gf_allocate_zero(trial->count, sizeof *bout->exact, &bout->exact), "pictures");
     for (size_t n = 0; n < trial->count; n++) {
         bout->pictures[n] = random_picture(&trial->c.format);
         must(run_plan(reference, plan, &bout->pictures[n], &bout->exact[n]), trial->c.what);
@@ -184,6 +184,8 @@ size_t run_trial(const Trial *trial, GfFilter *filter)
             ran = run_rows(&bout);
             free_blocks(bout.pictures, trial->count);
             free_blocks(bout.exact, trial->count);
+            free(bout.pictures);
+            free(bout.exact);
         }
         gf_plan_free(plan);
     }

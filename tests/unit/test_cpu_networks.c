@@ -99,6 +99,114 @@ static void test_entry(void **state)
     assert_values(*state, filter, format_of(3, 1, 1, false, GF_F32), in, 6, expected);
 }
 
+enum { WIDTH = 7, HEIGHT = 6, COLOURS = 3, MAPS = 4, SIDE = 3 };
+
+/* How a first layer lies on the picture, and what stands around what it reads. */
+typedef struct Lie {
+    size_t colours; /* of the picture; the network takes COLOURS */
+    GfFit fit;
+    GfBorder border;
+    double value;
+    size_t stride, dilation;
+} Lie;
+
+/* The entry's map c at (x, y), which may lie outside: the picture less its mean, or the plane. */
+static double entered(const float *in, const Lie *lie, const GfEntry *entry, size_t c, ptrdiff_t x,
+                      ptrdiff_t y)
+{
+    if (lie->border == GF_BORDER_REPLICATE) {
+        x = x < 0 ? 0 : x >= WIDTH ? WIDTH - 1 : x;
+        y = y < 0 ? 0 : y >= HEIGHT ? HEIGHT - 1 : y;
+    }
+    if (x < 0 || x >= WIDTH || y < 0 || y >= HEIGHT)
+        return lie->value;
+    if (c == COLOURS)
+        return entry->planes[0];
+    size_t sample = ((size_t)y * WIDTH + (size_t)x) * lie->colours + (lie->colours > 1 ? c : 0);
+    return ((double)in[sample] / 255.0 - entry->mean[c]) / entry->deviation[c];
+}
+
+/* Two rows and columns above and left of the picture, one below and right of it. */
+static void assert_one_step(Backends *backends, const Lie *lie)
+{
+    float in[WIDTH * HEIGHT * COLOURS];
+    double expected[WIDTH * HEIGHT * MAPS * 4];
+    GfFilter *filter = new_filter();
+    GfEntry *entry = add_entry(filter, COLOURS, 0, 1, 1);
+    entry->mean = numbers(COLOURS, 0.3, 0.6);
+    entry->deviation = numbers(COLOURS, 0.2, 0.5);
+    entry->planes[0] = 0.75;
+    GfLinear *layer = add_layer(filter, MAPS, COLOURS + 1, 1, SIDE, SIDE);
+    layer->bias = numbers(MAPS, -1, 1);
+    layer->sampling = (GfSampling){.fit = lie->fit,
+                                   .left = 2,
+                                   .top = 2,
+                                   .right = 1,
+                                   .bottom = 1,
+                                   .border = lie->border,
+                                   .border_value = lie->value,
+                                   .stride_x = lie->stride,
+                                   .stride_y = lie->stride,
+                                   .dilation_x = lie->dilation,
+                                   .dilation_y = lie->dilation};
+    for (size_t i = 0; i < (size_t)MAPS * (COLOURS + 1) * SIDE * SIDE; i++)
+        layer->weights[i] = random_between(-0.2, 0.2);
+    for (size_t i = 0; i < WIDTH * HEIGHT * lie->colours; i++)
+        in[i] = (float)random_between(0, 255);
+    size_t count = 0, reach = (SIDE - 1) * lie->dilation + 1;
+    for (size_t y = 0; y + reach <= HEIGHT + 3; y += lie->stride)
+        for (size_t x = 0; x + reach <= WIDTH + 3; x += lie->stride)
+            for (size_t f = 0; f < MAPS; f++) {
+                double sum = layer->bias[f];
+                for (size_t i = 0; i < (size_t)(COLOURS + 1) * SIDE * SIDE; i++)
+                    sum += layer->weights[f * (COLOURS + 1) * SIDE * SIDE + i] *
+                           entered(in, lie, entry, i / (SIDE * SIDE),
+                                   (ptrdiff_t)(x + i % SIDE * lie->dilation) - 2,
+                                   (ptrdiff_t)(y + i / SIDE % SIDE * lie->dilation) - 2);
+                expected[count++] = sum;
+            }
+    GfFormat format = format_of(WIDTH, HEIGHT, lie->colours, false, GF_F32);
+    GfPlanOptions options = gf_plan_options_default(GF_F32);
+    GfPlan *plan = make_plan(filter, "a network", &format, &options);
+    assert_int_equal(plan->pipelines[0].count, 1);
+    assert_int_equal(plan->pipelines[0].steps[0].outside != NULL,
+                     lie->border != GF_BORDER_REPLICATE);
+    gf_plan_free(plan);
+    assert_values(backends, filter, format, in, count, expected);
+}
+
+/* The first layer reads the picture, with the means in its bias but for what lies outside. */
+static void test_entry_in_layer(void **state)
+{
+    static const Lie lies[] = {{3, GF_FIT_PAD, GF_BORDER_CONSTANT, 0, 1, 1},
+                               {3, GF_FIT_PAD, GF_BORDER_CONSTANT, 0, 2, 1},
+                               {3, GF_FIT_PAD, GF_BORDER_CONSTANT, 0.5, 1, 2},
+                               {1, GF_FIT_PAD, GF_BORDER_CONSTANT, 0, 1, 3},
+                               {1, GF_FIT_PAD, GF_BORDER_CONSTANT, -0.25, 3, 1},
+                               {3, GF_FIT_PAD, GF_BORDER_REPLICATE, 0, 2, 2}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
+        assert_one_step(*state, &lies[i]);
+}
+
+/* What the entry makes is read twice, or made of more channels than it has: it stays a step. */
+static void test_entry_stays(void **state)
+{
+    GfPlanOptions options = gf_plan_options_default(GF_F32);
+    for (size_t turn = 0; turn < 3; turn++) {
+        GfFilter *filter = new_filter();
+        add_entry(filter, 1, 0, 1, 0);
+        add_layer(filter, 1, 1, 1, 3, 3)->sampling.fit = GF_FIT_SAME_UPPER;
+        if (turn == 0)
+            add_sum(filter, 1);
+        const GfFormat format = format_of(5, 4, turn == 1 ? 3 : 1, false, GF_F32);
+        GfPlan *plan = make_plan(filter, "a network", &format, &options);
+        assert_int_equal(plan->pipelines[0].count, turn == 0 ? 3 : turn == 1 ? 2 : 1);
+        gf_plan_free(plan);
+        gf_filter_free(filter);
+    }
+    (void)state;
+}
+
 /* .299 * 51 + .587 * 102 + .114 * 255 = 104.193, on a scale of -1 to 1: 104.193 / 127.5 - 1. */
 static void test_luma(void **state)
 {
@@ -269,7 +377,8 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entry),         cmocka_unit_test(test_luma),
+        cmocka_unit_test(test_entry),         cmocka_unit_test(test_entry_in_layer),
+        cmocka_unit_test(test_entry_stays),   cmocka_unit_test(test_luma),
         cmocka_unit_test(test_residual),      cmocka_unit_test(test_picture),
         cmocka_unit_test(test_nearest),       cmocka_unit_test(test_shuffle),
         cmocka_unit_test(test_cut_and_added), cmocka_unit_test(test_added_function),
