@@ -134,8 +134,8 @@ __device__ void launch_next()
 #endif
 }
 
-/* A block: one row of the line, of all octets of a stage. */
-template <typename In>
+/* A block: one row of the line, of all octets of a stage. PHASES: there may be several in a row. */
+template <typename In, bool PHASES>
 __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
 {
     const int row = static_cast<int>(blockIdx.x), stage = static_cast<int>(blockIdx.y) % q.stages;
@@ -152,13 +152,14 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
                 ((static_cast<long long>(blockIdx.y) * q.octets + octet) * q.phases_y + phase_y) *
                     q.phases_x * 2 * q.line +
                 static_cast<long long>(row) * q.columns;
-    const int samples = q.columns * q.phases_x, threads = static_cast<int>(blockDim.x);
+    const int phases = PHASES ? q.phases_x : 1;
+    const int samples = q.columns * phases, threads = static_cast<int>(blockDim.x);
     const auto read = [&](int i) {
-        const long long at = q.phases_x == 1 ? i * q.p.stride_x : i;
+        const long long at = phases == 1 ? i * q.p.stride_x : i;
         return read_numbers<In>(q, from, x + at, channel, count);
     };
     const auto write = [&](int i, const Numbers &numbers, float scale) {
-        write_octet(q, numbers, scale, to + i % q.phases_x * 2 * q.line + i / q.phases_x);
+        write_octet(q, numbers, scale, to + i % phases * 2 * q.line + i / phases);
     };
     launch_next();
     const int begin = static_cast<int>(threadIdx.x);
@@ -717,10 +718,11 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
     const dim3 blocks(static_cast<unsigned>(q.line_rows),
                       static_cast<unsigned>(q.groups * q.stages),
                       static_cast<unsigned>(q.phases_y));
-    if (q.sample == GF_F32)
-        lay_out<float><<<blocks, threads, 0, stream>>>(q);
-    else
-        lay_out<void><<<blocks, threads, 0, stream>>>(q);
+    const bool several = q.phases_x > 1;
+    void (*const kernel)(const Flat) =
+        q.sample == GF_F32 ? (several ? lay_out<float, true> : lay_out<float, false>)
+                           : (several ? lay_out<void, true> : lay_out<void, false>);
+    kernel<<<blocks, threads, 0, stream>>>(q);
     return cudaGetLastError();
 }
 
