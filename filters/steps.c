@@ -364,7 +364,9 @@ static GfStatus add_upsample(Builder *builder, const GfUpsample *upsample)
 
 /* A layer of 1 x 1 in front of another one is the same as other weights of that. Where that has its
  * constant around what it reads, samples there are 0 from now on, and bias, which has what the entry adds
- * to each tap, has that less the constant too much for taps outside. */
+ * to each tap, has that less the constant too much for taps outside. That is done where the layer reads
+ * bytes, which are exact in any arithmetic: of other samples sums would lose what is left of them when
+ * their mean is taken off. */
 typedef struct Fold {
     const GfLinear *entry, *layer;
     double *weights, *bias, *outside; /* outside: NULL where nothing is around */
@@ -402,25 +404,27 @@ static bool has_padding(const GfSampling *sampling)
             sampling->top > 0 || sampling->bottom > 0);
 }
 
-/* Does the layer alone read what the entry makes, and has it as much to do when it reads the picture? */
-static bool can_fold(const GfPipeline *pipeline, size_t at)
+/* Does the layer alone read what the first step, an entry, makes, and has it no more to do when it reads the
+ * picture? */
+static bool can_fold(const GfPipeline *pipeline)
 {
-    const GfStep *entry = &pipeline->steps[at], *layer = entry + 1;
-    if (at + 1 >= pipeline->count || !gf_step_is_layer(layer) || layer->linear.groups > 1 ||
-        !layer->linear.weights || layer->linear.sampling.fit == GF_FIT_BORDER || entry->posts > 0 ||
+    const GfStep *entry = pipeline->steps, *layer = entry + 1;
+    if (pipeline->count < 2 || !entry->entry || !gf_step_is_layer(layer) ||
+        layer->linear.groups > 1 || !layer->linear.weights ||
+        layer->linear.sampling.fit == GF_FIT_BORDER || entry->posts > 0 ||
         entry->linear.depth > entry->linear.filters)
         return false;
-    for (size_t i = at + 1; i < pipeline->count; i++)
-        if (pipeline->steps[i].skip == at + 1)
+    for (size_t i = 1; i < pipeline->count; i++)
+        if (pipeline->steps[i].skip == 1)
             return false;
     return true;
 }
 
-static GfStatus fold_entry(GfPipeline *pipeline, size_t at)
+static GfStatus fold_entry(GfPipeline *pipeline)
 {
-    if (!can_fold(pipeline, at))
+    if (!can_fold(pipeline))
         return GF_OK;
-    GfStep *entry = &pipeline->steps[at], *step = entry + 1;
+    GfStep *entry = pipeline->steps, *step = entry + 1;
     const GfLinear layer = step->linear;
     Fold fold = {.entry = &entry->linear, .layer = &layer};
     const size_t sums = layer.filters * (layer.height + 1) * (layer.width + 1);
@@ -444,19 +448,10 @@ static GfStatus fold_entry(GfPipeline *pipeline, size_t at)
     step->linear.scale = 1.0;
     step->linear.sampling.border_value = 0.0;
     pipeline->count--;
-    memmove(entry, step, (pipeline->count - at) * sizeof *entry);
-    for (size_t i = at; i < pipeline->count; i++)
-        if (pipeline->steps[i].skip != GF_NO_REFERENCE && pipeline->steps[i].skip > at)
+    memmove(entry, step, pipeline->count * sizeof *entry);
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (pipeline->steps[i].skip != GF_NO_REFERENCE && pipeline->steps[i].skip > 0)
             pipeline->steps[i].skip--;
-    return GF_OK;
-}
-
-/* From the last on, since steps move. */
-static GfStatus fold_entries(GfPipeline *pipeline)
-{
-    for (size_t i = pipeline->count; i-- > 0;)
-        if (pipeline->steps[i].entry)
-            GF_TRY(fold_entry(pipeline, i));
     return GF_OK;
 }
 
@@ -554,7 +549,8 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
         GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->light));
     pipeline->lead = pipeline->count;
     GF_GO(add_stages(&builder));
-    GF_GO(fold_entries(pipeline));
+    if (in->sample == GF_U8)
+        GF_GO(fold_entry(pipeline));
 done:
     free(builder.reads);
     free(builder.referred);

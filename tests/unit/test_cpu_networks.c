@@ -58,16 +58,22 @@ static void enlarge(GfFilter *filter, bool shuffle, size_t x, size_t y, GfRefere
 
 /* ---- by hand ---- */
 
-/* The fast path and the reference make `expected` of an f32 picture; the filter is freed. */
+/* The fast path and the reference make `expected` of a picture of f32 or bytes; the filter is freed. */
 static void assert_values(Backends *backends, GfFilter *filter, GfFormat format, const float *in,
                           size_t count, const double *expected)
 {
     GfPlanOptions options = gf_plan_options_default(GF_F32);
     GfImage picture;
     assert_int_equal(gf_image_allocate(&format, &picture), GF_OK);
-    for (size_t y = 0; y < format.height; y++)
-        memcpy((unsigned char *)picture.samples + y * picture.stride,
-               in + y * gf_row_samples(&format), gf_row_bytes(&format));
+    for (size_t y = 0; y < format.height; y++) {
+        unsigned char *row = (unsigned char *)picture.samples + y * picture.stride;
+        const float *from = in + y * gf_row_samples(&format);
+        for (size_t i = 0; i < gf_row_samples(&format); i++)
+            if (format.sample == GF_U8)
+                row[i] = (unsigned char)from[i];
+            else
+                memcpy(row + i * sizeof *from, &from[i], sizeof *from);
+    }
     options.whole = true;
     GfPlan *plan = make_plan(filter, "a network", &format, &options);
     GfBackend *both[] = {backends->reference, backends->cpu};
@@ -152,7 +158,7 @@ static void assert_one_step(Backends *backends, const Lie *lie)
     for (size_t i = 0; i < (size_t)MAPS * (COLOURS + 1) * SIDE * SIDE; i++)
         layer->weights[i] = random_between(-0.2, 0.2);
     for (size_t i = 0; i < WIDTH * HEIGHT * lie->colours; i++)
-        in[i] = (float)random_between(0, 255);
+        in[i] = floorf((float)random_between(0, 256));
     size_t count = 0, reach = (SIDE - 1) * lie->dilation + 1;
     for (size_t y = 0; y + reach <= HEIGHT + 3; y += lie->stride)
         for (size_t x = 0; x + reach <= WIDTH + 3; x += lie->stride)
@@ -165,7 +171,7 @@ static void assert_one_step(Backends *backends, const Lie *lie)
                                    (ptrdiff_t)(y + i / SIDE % SIDE * lie->dilation) - 2);
                 expected[count++] = sum;
             }
-    GfFormat format = format_of(WIDTH, HEIGHT, lie->colours, false, GF_F32);
+    GfFormat format = format_of(WIDTH, HEIGHT, lie->colours, false, GF_U8);
     GfPlanOptions options = gf_plan_options_default(GF_F32);
     GfPlan *plan = make_plan(filter, "a network", &format, &options);
     assert_int_equal(plan->pipelines[0].count, 1);
@@ -188,19 +194,20 @@ static void test_entry_in_layer(void **state)
         assert_one_step(*state, &lies[i]);
 }
 
-/* What the entry makes is read twice, or made of more channels than it has: it stays a step. */
+/* What the entry makes is read twice, or made of more channels than it has, or of floats: it stays a step. */
 static void test_entry_stays(void **state)
 {
     GfPlanOptions options = gf_plan_options_default(GF_F32);
-    for (size_t turn = 0; turn < 3; turn++) {
+    for (size_t turn = 0; turn < 4; turn++) {
         GfFilter *filter = new_filter();
         add_entry(filter, 1, 0, 1, 0);
         add_layer(filter, 1, 1, 1, 3, 3)->sampling.fit = GF_FIT_SAME_UPPER;
         if (turn == 0)
             add_sum(filter, 1);
-        const GfFormat format = format_of(5, 4, turn == 1 ? 3 : 1, false, GF_F32);
+        const GfFormat format =
+            format_of(5, 4, turn == 1 ? 3 : 1, false, turn == 2 ? GF_F32 : GF_U8);
         GfPlan *plan = make_plan(filter, "a network", &format, &options);
-        assert_int_equal(plan->pipelines[0].count, turn == 0 ? 3 : turn == 1 ? 2 : 1);
+        assert_int_equal(plan->pipelines[0].count, turn == 0 ? 3 : turn < 3 ? 2 : 1);
         gf_plan_free(plan);
         gf_filter_free(filter);
     }
