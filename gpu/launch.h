@@ -569,10 +569,10 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
     const GfLinear *linear = &step->linear;
-    if (gf_tensor_is_first(step) || step->outside || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
-        linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
-        step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
-        step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
+    if (gf_tensor_is_first(step) || step->outside || step->out != GF_F32 ||
+        linear->width > GF_FLAT_SIDE || linear->height > GF_FLAT_SIDE ||
+        step->stride_x > GF_FLAT_STRIDE || step->stride_y > GF_FLAT_STRIDE ||
+        step->dilation_x > GF_FLAT_SIDE || step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
         linear->filters / linear->groups <= 16 || step->out_width >= 1 << 24 ||
         linear->groups * linear->depth >= 1 << 19)
         return false;
