@@ -49,14 +49,18 @@ static GfStep plain_step(const Spec *spec, size_t channels, size_t width, size_t
                     .gain = 1.0};
 }
 
-static void set_linear(GfStep *step, size_t filters, size_t side, size_t padding, size_t stride)
+static void set_linear(GfStep *step, size_t filters, size_t side, size_t padding, size_t stride,
+                       size_t dilation)
 {
     stride = stride ? stride : 1;
+    dilation = dilation ? dilation : 1;
+    const size_t reach = (side - 1) * dilation + 1;
+    step->dilation_x = step->dilation_y = dilation;
     step->stride_x = step->stride_y = stride;
     step->taps_x = step->taps_y = side;
     step->origin_x = step->origin_y = -(ptrdiff_t)padding;
-    step->out_width = (step->in_width + 2 * padding - side) / stride + 1;
-    step->out_height = (step->in_height + 2 * padding - side) / stride + 1;
+    step->out_width = (step->in_width + 2 * padding - reach) / stride + 1;
+    step->out_height = (step->in_height + 2 * padding - reach) / stride + 1;
     step->linear = (GfLinear){.filters = filters,
                               .width = side,
                               .height = side,
@@ -72,9 +76,10 @@ static GfStep layer_step(const Spec *spec, const GfStep *before, size_t filters,
     GfStep step =
         before ? plain_step(spec, before->out_channels, before->out_width, before->out_height)
                : plain_step(spec, spec->channels, spec->width, spec->height);
-    set_linear(&step, filters, spec->kernel, padding, before ? 1 : spec->stride);
+    set_linear(&step, filters, spec->kernel, padding, before ? 1 : spec->stride,
+               before ? 1 : spec->dilation);
     step.in = before ? GF_F32 : spec->in;
-    step.linear.groups = spec->depthwise ? step.channels : 1;
+    step.linear.groups = spec->groups && !before ? spec->groups : 1;
     step.linear.depth = step.channels / step.linear.groups;
     step.out_channels = step.post_channels = filters;
     if (spec->pooled || spec->second) {
@@ -104,7 +109,7 @@ static GfStep pool_step(const Spec *spec, const GfStep *before)
 static GfStep bank_step(const Spec *spec)
 {
     GfStep step = plain_step(spec, spec->channels, spec->width, spec->height);
-    set_linear(&step, spec->taps == TAPS_SOBEL ? 2 : 1, spec->kernel, spec->kernel / 2, 1);
+    set_linear(&step, spec->taps == TAPS_SOBEL ? 2 : 1, spec->kernel, spec->kernel / 2, 1, 1);
     step.combine.op = spec->taps == TAPS_SOBEL ? GF_COMBINE_L2 : GF_COMBINE_NONE;
     step.separable = spec->taps == TAPS_GAUSS;
     return step;

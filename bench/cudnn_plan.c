@@ -62,7 +62,8 @@ static GfStatus make_tensor(int64_t uid, size_t n, size_t c, size_t h, size_t w,
 
 static GfStatus make_convolution(const GfStep *step, cudnnBackendDescriptor_t *made)
 {
-    const int64_t padding[] = {-step->origin_y, -step->origin_x}, ones[] = {1, 1}, dimensions = 2;
+    const int64_t padding[] = {-step->origin_y, -step->origin_x}, dimensions = 2;
+    const int64_t dilations[] = {(int64_t)step->dilation_y, (int64_t)step->dilation_x};
     const int64_t strides[] = {(int64_t)step->stride_y, (int64_t)step->stride_x};
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
@@ -72,7 +73,7 @@ static GfStatus make_convolution(const GfStep *step, cudnnBackendDescriptor_t *m
     GF_TRY(set(*made, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode));
     GF_TRY(set(*made, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, padding));
     GF_TRY(set(*made, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, padding));
-    GF_TRY(set(*made, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, ones));
+    GF_TRY(set(*made, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, dilations));
     GF_TRY(set(*made, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, strides));
     return finalize(*made);
 }

@@ -35,8 +35,9 @@ static double respond(const Source *from, size_t f, size_t c, long long x, long 
     double sum = 0.0;
     for (size_t d = 0; d < gf_linear_depth(linear); d++)
         for (size_t i = 0; i < linear->width * linear->height; i++)
-            sum += *tap++ * input(from, c + d, x + (long long)(i % linear->width),
-                                  y + (long long)(i / linear->width));
+            sum += *tap++ * input(from, c + d,
+                                  x + (long long)(i % linear->width * pass->step.dilation_x),
+                                  y + (long long)(i / linear->width * pass->step.dilation_y));
     return sum;
 }
 

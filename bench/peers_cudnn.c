@@ -162,8 +162,8 @@ static GfStatus describe_convolution(Layer *layer, CudnnClass class)
         (int)linear->filters, (int)linear->depth, (int)linear->height, (int)linear->width);
     DNN(cudnnCreateConvolutionDescriptor, &layer->convolution);
     DNN(cudnnSetConvolution2dDescriptor, layer->convolution, (int)-step->origin_y,
-        (int)-step->origin_x, (int)step->stride_y, (int)step->stride_x, 1, 1,
-        CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
+        (int)-step->origin_x, (int)step->stride_y, (int)step->stride_x, (int)step->dilation_y,
+        (int)step->dilation_x, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
     DNN(cudnnSetConvolutionGroupCount, layer->convolution, (int)linear->groups);
     DNN(cudnnSetConvolutionMathType, layer->convolution,
         class == CUDNN_IEEE ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH);

@@ -26,19 +26,26 @@ static const char *taps_name(Taps taps)
 static void layer_name(const Spec *spec, char *name, size_t size)
 {
     char batch[32] = "", stride[32] = "", then[64] = "";
-    const char *groups = spec->depthwise ? " depthwise" : "";
+    char groups[32] = "", dilation[32] = "";
     const bool real = spec->in == GF_F32;
     if (spec->batch > 1)
         snprintf(batch, sizeof batch, "%zux", spec->batch);
     if (spec->stride > 1)
         snprintf(stride, sizeof stride, " S=%zu", spec->stride);
+    if (spec->groups > 1 && spec->groups == spec->channels)
+        snprintf(groups, sizeof groups, " depthwise");
+    else if (spec->groups > 1)
+        snprintf(groups, sizeof groups, " G=%zu", spec->groups);
+    if (spec->dilation > 1)
+        snprintf(dilation, sizeof dilation, " D=%zu", spec->dilation);
     if (spec->second)
         snprintf(then, sizeof then, " relu pool F=%zu relu pool", spec->second);
     else if (spec->pooled)
         snprintf(then, sizeof then, " relu pool");
-    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu F=%zu%s%s%s", spec->label ? spec->label : "",
-             spec->label ? " " : "", real ? "" : gf_sample_name(spec->in), real ? "" : " ", batch,
-             spec->channels, spec->height, spec->width, spec->kernel, spec->filters, stride, groups,
+    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu F=%zu%s%s%s%s",
+             spec->label ? spec->label : "", spec->label ? " " : "",
+             real ? "" : gf_sample_name(spec->in), real ? "" : " ", batch, spec->channels,
+             spec->height, spec->width, spec->kernel, spec->filters, stride, dilation, groups,
              then);
 }
 

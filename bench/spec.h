@@ -22,10 +22,10 @@ typedef struct Spec {
     bool layer;
     Taps taps;
     size_t batch, channels, width, height;
-    size_t kernel, filters; /* side; output channels of a layer */
-    size_t padding, stride; /* of a layer; a stride of 0 is 1 */
-    bool depthwise;         /* a layer of a group a channel */
-    bool pooled;            /* the layer goes on: ReLU, 2 x 2 max pool */
+    size_t kernel, filters;  /* side; output channels of a layer */
+    size_t padding, stride;  /* of a layer; a stride of 0 is 1 */
+    size_t groups, dilation; /* of a layer; 0 is 1 */
+    bool pooled;             /* the layer goes on: ReLU, 2 x 2 max pool */
     size_t second; /* maps of a second layer with its ReLU and pool, of the same kernel; 0: none */
     /* Who takes part, separated by commas: NAME, NAME/TILING or "NAME/" followed by an asterisk,
      * which is the method's choice and every tiling. NULL: all methods as they choose. Peers always

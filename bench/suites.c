@@ -142,25 +142,50 @@ static GfStatus network_cases(Specs *specs)
         const char *label;
         size_t channels, side, kernel;
         size_t filters; /* 0: a group a channel */
-        size_t stride;
-    } layers[] = {{"AlexNet", 64, 27, 5, 192, 1},     {"AlexNet", 192, 13, 3, 384, 1},
-                  {"AlexNet", 384, 13, 3, 256, 1},    {"AlexNet", 256, 13, 3, 256, 1},
-                  {"VGG-16", 64, 224, 3, 64, 1},      {"VGG-16", 64, 112, 3, 128, 1},
-                  {"VGG-16", 128, 112, 3, 128, 1},    {"VGG-16", 128, 56, 3, 256, 1},
-                  {"VGG-16", 256, 56, 3, 256, 1},     {"VGG-16", 256, 28, 3, 512, 1},
-                  {"VGG-16", 512, 28, 3, 512, 1},     {"VGG-16", 512, 14, 3, 512, 1},
-                  {"ResNet-50", 64, 56, 1, 64, 1},    {"ResNet-50", 64, 56, 3, 64, 1},
-                  {"ResNet-50", 64, 56, 1, 256, 1},   {"ResNet-50", 256, 56, 1, 64, 1},
-                  {"ResNet-50", 256, 56, 1, 128, 1},  {"ResNet-50", 128, 56, 3, 128, 2},
-                  {"ResNet-50", 256, 56, 1, 512, 2},  {"ResNet-50", 128, 28, 3, 128, 1},
-                  {"ResNet-50", 128, 28, 1, 512, 1},  {"ResNet-50", 512, 28, 1, 128, 1},
-                  {"ResNet-50", 512, 28, 1, 256, 1},  {"ResNet-50", 256, 28, 3, 256, 2},
-                  {"ResNet-50", 256, 14, 3, 256, 1},  {"ResNet-50", 256, 14, 1, 1024, 1},
-                  {"ResNet-50", 1024, 14, 1, 256, 1}, {"ResNet-50", 512, 14, 3, 512, 2},
-                  {"ResNet-50", 512, 7, 3, 512, 1},   {"ResNet-50", 512, 7, 1, 2048, 1},
-                  {"MobileNet", 32, 112, 3, 0, 1},    {"MobileNet", 64, 112, 3, 0, 2},
-                  {"MobileNet", 256, 28, 3, 0, 1},    {"MobileNet", 512, 14, 3, 0, 1},
-                  {"ConvNeXt", 96, 56, 7, 0, 1},      {"ConvNeXt", 384, 14, 7, 0, 1}};
+        size_t stride, groups, dilation;
+    } layers[] = {{"AlexNet", 64, 27, 5, 192, 1},
+                  {"AlexNet", 192, 13, 3, 384, 1},
+                  {"AlexNet", 384, 13, 3, 256, 1},
+                  {"AlexNet", 256, 13, 3, 256, 1},
+                  {"VGG-16", 64, 224, 3, 64, 1},
+                  {"VGG-16", 64, 112, 3, 128, 1},
+                  {"VGG-16", 128, 112, 3, 128, 1},
+                  {"VGG-16", 128, 56, 3, 256, 1},
+                  {"VGG-16", 256, 56, 3, 256, 1},
+                  {"VGG-16", 256, 28, 3, 512, 1},
+                  {"VGG-16", 512, 28, 3, 512, 1},
+                  {"VGG-16", 512, 14, 3, 512, 1},
+                  {"ResNet-50", 64, 56, 1, 64, 1},
+                  {"ResNet-50", 64, 56, 3, 64, 1},
+                  {"ResNet-50", 64, 56, 1, 256, 1},
+                  {"ResNet-50", 256, 56, 1, 64, 1},
+                  {"ResNet-50", 256, 56, 1, 128, 1},
+                  {"ResNet-50", 128, 56, 3, 128, 2},
+                  {"ResNet-50", 256, 56, 1, 512, 2},
+                  {"ResNet-50", 128, 28, 3, 128, 1},
+                  {"ResNet-50", 128, 28, 1, 512, 1},
+                  {"ResNet-50", 512, 28, 1, 128, 1},
+                  {"ResNet-50", 512, 28, 1, 256, 1},
+                  {"ResNet-50", 256, 28, 3, 256, 2},
+                  {"ResNet-50", 256, 14, 3, 256, 1},
+                  {"ResNet-50", 256, 14, 1, 1024, 1},
+                  {"ResNet-50", 1024, 14, 1, 256, 1},
+                  {"ResNet-50", 512, 14, 3, 512, 2},
+                  {"ResNet-50", 512, 7, 3, 512, 1},
+                  {"ResNet-50", 512, 7, 1, 2048, 1},
+                  {"MobileNet", 32, 112, 3, 0, 1},
+                  {"MobileNet", 64, 112, 3, 0, 2},
+                  {"MobileNet", 256, 28, 3, 0, 1},
+                  {"MobileNet", 512, 14, 3, 0, 1},
+                  {"ConvNeXt", 96, 56, 7, 0, 1},
+                  {"ConvNeXt", 384, 14, 7, 0, 1},
+                  {"ResNeXt-50", 128, 56, 3, 128, 1, 32, 1},
+                  {"ResNeXt-50", 256, 28, 3, 256, 1, 32, 1},
+                  {"ResNeXt-50", 512, 14, 3, 512, 1, 32, 1},
+                  {"ResNeXt-50", 1024, 7, 3, 1024, 1, 32, 1},
+                  {"DeepLab", 256, 28, 3, 256, 1, 1, 2},
+                  {"DeepLab", 512, 28, 3, 512, 1, 1, 4},
+                  {"DeepLab", 2048, 28, 3, 256, 1, 1, 12}};
     for (size_t i = 0; i < COUNT(layers); i++)
         for (size_t batch = 1; batch <= 32; batch *= 32)
             GF_TRY(specs_add(
@@ -174,9 +199,11 @@ static GfStatus network_cases(Specs *specs)
                               .height = layers[i].side,
                               .kernel = layers[i].kernel,
                               .filters = layers[i].filters ? layers[i].filters : layers[i].channels,
-                              .padding = layers[i].kernel / 2,
+                              .padding = layers[i].kernel / 2 *
+                                         (layers[i].dilation ? layers[i].dilation : 1),
                               .stride = layers[i].stride,
-                              .depthwise = layers[i].filters == 0}));
+                              .groups = layers[i].filters ? layers[i].groups : layers[i].channels,
+                              .dilation = layers[i].dilation}));
     return GF_OK;
 }
 
