@@ -1,5 +1,5 @@
 /* libpng, libjpeg and zlib say what a running program has got, where a system was upgraded under it;
- * libjpeg-turbo and ISA-L only what a program was compiled with. */
+ * libjpeg-turbo, ISA-L and libdeflate only what a program was compiled with. */
 #include "images/libraries.h"
 
 #include <png.h>
@@ -10,6 +10,9 @@
 
 #ifdef GPUFILTER_HAVE_LCMS2
 #include <lcms2.h>
+#endif
+#ifdef GPUFILTER_HAVE_LIBDEFLATE
+#include <libdeflate.h>
 #endif
 #ifdef GPUFILTER_HAVE_ISAL
 #include <isa-l.h> /* has a gf_mul of its own, and goes with none of our headers of arithmetic */
@@ -28,7 +31,13 @@ static const char jpeg_name[] = "libjpeg", jpeg_version[] = TEXT(JPEG_LIB_VERSIO
 static const char isal_version[] =
     TEXT(ISAL_MAJOR_VERSION) "." TEXT(ISAL_MINOR_VERSION) "." TEXT(ISAL_PATCH_VERSION);
 #else
-static const char *const isal_version = NULL; /* zlib does its work */
+static const char *const isal_version = NULL;       /* zlib does its work */
+#endif
+
+#ifdef GPUFILTER_HAVE_LIBDEFLATE
+static const char libdeflate_version[] = LIBDEFLATE_VERSION_STRING;
+#else
+static const char *const libdeflate_version = NULL; /* likewise */
 #endif
 
 #ifdef GPUFILTER_HAVE_LCMS2
@@ -54,6 +63,7 @@ GfLibrary gf_image_library(int i)
         {jpeg_name, jpeg_version, NULL},
         {"zlib", ZLIB_VERSION, zlibVersion()},
         {"ISA-L", isal_version, NULL},
+        {"libdeflate", libdeflate_version, NULL},
         lcms2,
         {NULL, NULL, NULL},
     };

@@ -15,32 +15,28 @@
 #include <zlib.h>
 
 #include "images/deflate.h"
-#include "images/png_filter.h"
+#include "images/png_compress.h"
 
 enum {
     STRIP_FAST = 256 << 10,
     STRIP_ZLIB = 1 << 20,
     STRIPS_MEMORY = 48 << 20,
     ROW_MAX = 1 << 30,
+    BUFFERS = 4,      /* of the size of a strip, for each */
     CHUNK_HEADER = 8, /* length and name */
     CHUNK_NAME = 4,   /* where the checksum begins */
     ZLIB_HEADER = 2,
     ZLIB_END = 4,
     CHECKSUM = 4,
-    MARGIN = 64, /* for the above, and for zlib's flush */
-    ZLIB_MEMORY = 8,
-    RUNS = 4 /* strips that become as many times smaller are mostly runs */
+    MARGIN = 64 /* for the above */
 };
 
 /* A strip on its way through a worker. */
 typedef struct Strip {
-    unsigned char *samples;  /* the row above, then the strip's own, as in the file; owned */
-    unsigned char *filtered; /* with a filter byte before each row; owned */
-    unsigned char *chunk;    /* owned */
-    GfDeflater *deflater;    /* of level 1; owned */
-    z_stream zlib;           /* of the higher levels, and for runs */
-    bool has_zlib;
-    size_t rows, size; /* rows, and bytes of data in the chunk */
+    unsigned char *samples;      /* the row above, then the strip's own, as in the file; owned */
+    unsigned char *chunk;        /* owned */
+    GfPngCompressor *compressor; /* owned */
+    size_t rows, size;           /* rows, and bytes of data in the chunk */
     uLong adler;
     bool first, failed;
 } Strip;
@@ -60,52 +56,6 @@ struct GfPngStrips {
 
 /* ---- in a worker ---- */
 
-/* zlib, into `room` bytes from `to` on. Returns 0 where that fails. */
-static size_t compress_zlib(Strip *strip, int level, int strategy, size_t size, unsigned char *to,
-                            size_t room)
-{
-    z_stream *zlib = &strip->zlib;
-    if (deflateReset(zlib) != Z_OK || deflateParams(zlib, level, strategy) != Z_OK)
-        return 0;
-    zlib->next_in = strip->filtered;
-    zlib->avail_in = (uInt)size;
-    zlib->next_out = to;
-    zlib->avail_out = (uInt)room;
-    if (deflate(zlib, Z_SYNC_FLUSH) != Z_OK || zlib->avail_out == 0)
-        return 0;
-    return room - zlib->avail_out;
-}
-
-/* What becomes very small is mostly runs, which zlib, told to look for nothing else, makes smaller yet, by
- * up to a quarter, and takes little time. */
-static size_t compress_fast(const GfPngStrips *strips, Strip *strip, size_t size, unsigned char *to)
-{
-    size_t made = gf_deflate(strip->deflater, strip->filtered, size, to);
-    if (made > size / RUNS)
-        return made;
-    unsigned char *other = to + made;
-    size_t runs = compress_zlib(strip, 1, Z_RLE, size, other, strips->bound - made);
-    if (runs == 0 || runs >= made)
-        return made;
-    memmove(to, other, runs);
-    return runs;
-}
-
-static size_t compress_rows(const GfPngStrips *strips, Strip *strip, unsigned char *to)
-{
-    size_t size = strip->rows * (strips->row_bytes + 1);
-    strip->adler = adler32_z(1, strip->filtered, size);
-    if (strips->level == 0)
-        return gf_deflate_store(strip->filtered, size, to);
-    if (strips->level == 1)
-        return compress_fast(strips, strip, size, to);
-    /* Of filtered rows zlib is not to take short repetitions, which are no gain there. */
-    int strategy = strip->filtered[0] ? Z_FILTERED : Z_DEFAULT_STRATEGY;
-    size_t made = compress_zlib(strip, strips->level, strategy, size, to, strips->bound);
-    strip->failed = made == 0;
-    return made;
-}
-
 /* Makes the data of a strip's chunk. */
 static void make_strip(void *context, size_t round, size_t worker)
 {
@@ -115,14 +65,13 @@ static void make_strip(void *context, size_t round, size_t worker)
                             strips->format.channels * gf_sample_size(strips->format.sample)};
     unsigned char *to = strip->chunk + CHUNK_HEADER;
     (void)worker; /* all that a round uses is the strip's */
-    /* The scratch is the place of the result, which has room for a row at least. */
-    gf_png_filter(&rows, strips->level == 0 ? 0 : gf_png_filter_choose(&rows, strip->filtered),
-                  strip->filtered);
     if (strip->first) {
         *to++ = 0x78; /* deflate with a window of 32 KB; a multiple of 31 with the next byte */
         *to++ = 0x01;
     }
-    to += compress_rows(strips, strip, to);
+    size_t made = gf_png_compress(strip->compressor, &rows, to, &strip->adler);
+    strip->failed = made == 0;
+    to += made;
     strip->size = (size_t)(to - strip->chunk) - CHUNK_HEADER;
 }
 
@@ -173,15 +122,8 @@ static GfStatus prepare(const GfPngStrips *strips, Strip *strip)
     size_t row = strips->row_bytes;
     if (strip->samples)
         return GF_OK;
-    if (strips->level == 1)
-        GF_TRY(gf_deflater_create(&strip->deflater));
-    if (strips->level > 0 && !strip->has_zlib) {
-        if (deflateInit2(&strip->zlib, strips->level, Z_DEFLATED, -MAX_WBITS, ZLIB_MEMORY,
-                         Z_DEFAULT_STRATEGY) != Z_OK)
-            return gf_fail(GF_EMEMORY, "out of memory (zlib)");
-        strip->has_zlib = true;
-    }
-    GF_TRY(gf_allocate(strips->rows, row + 1, &strip->filtered));
+    if (!strip->compressor)
+        GF_TRY(gf_png_compressor_create(strips->level, strips->rows, row, &strip->compressor));
     GF_TRY(gf_allocate(strips->bound + MARGIN, 1, &strip->chunk));
     return gf_allocate(strips->rows + 1, row, &strip->samples);
 }
@@ -246,9 +188,9 @@ static GfStatus set_sizes(GfPngStrips *strips)
     strips->row_bytes = row;
     strips->rows = gf_min(gf_max(wanted / (row + 1), 1), height);
     size_t size = strips->rows * (row + 1);
-    strips->bound = gf_max(gf_deflate_bound(size), compressBound((uLong)size)) + MARGIN;
+    strips->bound = gf_png_compressed_bound(size);
     size_t threads = strips->workers ? gf_workers_count(strips->workers) : 1;
-    size_t fit = gf_max(STRIPS_MEMORY / (3 * size), 1);
+    size_t fit = gf_max(STRIPS_MEMORY / (BUFFERS * size), 1);
     strips->count = gf_min(gf_min(threads, fit), (height + strips->rows - 1) / strips->rows);
     return GF_OK;
 }
@@ -280,11 +222,8 @@ void gf_png_strips_free(GfPngStrips *strips)
         return;
     for (size_t i = 0; strips->strips && i < strips->count; i++) {
         Strip *strip = &strips->strips[i];
-        if (strip->has_zlib)
-            deflateEnd(&strip->zlib);
-        gf_deflater_free(strip->deflater);
+        gf_png_compressor_free(strip->compressor);
         free(strip->samples);
-        free(strip->filtered);
         free(strip->chunk);
     }
     free(strips->strips);

@@ -1,0 +1,98 @@
+/* libdeflate compresses as well as zlib in a third of the time, but only whole streams: its last block is
+ * marked as the last, and ends anywhere in a byte. So zlib looks for that block (it can stop at the end of
+ * each), its mark is taken away, and an empty stored block, which begins where the blocks end and itself ends at
+ * a byte's end, makes a piece of it. That is how zlib's examples/gzjoin.c joins files. */
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/memory.h"
+#include "images/squeeze.h"
+
+enum {
+    LEVELS = GF_SQUEEZE_SMALLER + 1,
+    STORED_TYPE = 3, /* bits: "not the last, stored" */
+    STORED_SIZES = 4,
+    BLOCK_ENDS = 128, /* in z_stream.data_type */
+    LAST_BLOCK = 64,
+    UNUSED_BITS = 7,
+    WINDOW = 64 << 10
+};
+
+static const int levels[LEVELS] = {[GF_SQUEEZE_SMALL] = 6, [GF_SQUEEZE_SMALLER] = 7};
+
+struct GfSqueezer {
+    struct libdeflate_compressor *compressors[LEVELS]; /* NULL: not needed so far */
+    z_stream inflate;
+    bool has_inflate;
+    unsigned char window[WINDOW]; /* for what nobody reads */
+};
+
+GfStatus gf_squeezer_create(GfSqueezer **squeezer)
+{
+    return gf_allocate_zero(1, sizeof **squeezer, squeezer);
+}
+
+void gf_squeezer_free(GfSqueezer *squeezer)
+{
+    if (!squeezer)
+        return;
+    for (size_t i = 0; i < LEVELS; i++)
+        if (squeezer->compressors[i])
+            libdeflate_free_compressor(squeezer->compressors[i]);
+    if (squeezer->has_inflate)
+        inflateEnd(&squeezer->inflate);
+    free(squeezer);
+}
+
+static bool prepare(GfSqueezer *squeezer, GfSqueeze how)
+{
+    if (!squeezer->has_inflate)
+        squeezer->has_inflate = inflateInit2(&squeezer->inflate, -MAX_WBITS) == Z_OK;
+    if (!squeezer->compressors[how])
+        squeezer->compressors[how] = libdeflate_alloc_compressor(levels[how]);
+    return squeezer->has_inflate && squeezer->compressors[how];
+}
+
+/* Finds the bit at which the last block begins, and that behind it. */
+static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, size_t *begin,
+                      size_t *end)
+{
+    z_stream *inflater = &squeezer->inflate;
+    if (inflateReset(inflater) != Z_OK)
+        return false;
+    inflater->data_type = 0; /* which a reset leaves alone */
+    inflater->next_in = stream;
+    inflater->avail_in = (uInt)size;
+    *begin = *end = 0;
+    while (!(inflater->data_type & BLOCK_ENDS) || !(inflater->data_type & LAST_BLOCK)) {
+        inflater->next_out = squeezer->window;
+        inflater->avail_out = WINDOW;
+        if (inflate(inflater, Z_BLOCK) != Z_OK)
+            return false;
+        if (inflater->data_type & BLOCK_ENDS) {
+            *begin = *end;
+            *end = (size - inflater->avail_in) * 8 - (size_t)(inflater->data_type & UNUSED_BITS);
+        }
+    }
+    return true;
+}
+
+size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+                  unsigned char *out)
+{
+    static const unsigned char empty[STORED_SIZES] = {0, 0, 0xff, 0xff};
+    size_t begin, end;
+    if (!prepare(squeezer, how))
+        return 0;
+    size_t made = libdeflate_deflate_compress(squeezer->compressors[how], in, size, out, size);
+    if (made == 0 || !find_last(squeezer, out, made, &begin, &end))
+        return 0;
+    out[begin / 8] = (unsigned char)(out[begin / 8] & ~(1u << begin % 8));
+    size_t whole = (end + STORED_TYPE + 7) / 8;
+    if (whole > made)
+        out[made] = 0;
+    memcpy(out + whole, empty, sizeof empty);
+    return whole + sizeof empty;
+}

@@ -1,0 +1,47 @@
+/* Where there is no libdeflate: zlib's usual level, with more symbols to a block than it usually takes. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "common/memory.h"
+#include "images/squeeze.h"
+
+enum { MEMORY = 9 };
+
+static const int levels[] = {[GF_SQUEEZE_SMALL] = 6, [GF_SQUEEZE_SMALLER] = 7};
+
+struct GfSqueezer {
+    z_stream stream;
+    bool has_stream;
+};
+
+GfStatus gf_squeezer_create(GfSqueezer **squeezer)
+{
+    return gf_allocate_zero(1, sizeof **squeezer, squeezer);
+}
+
+void gf_squeezer_free(GfSqueezer *squeezer)
+{
+    if (squeezer && squeezer->has_stream)
+        deflateEnd(&squeezer->stream);
+    free(squeezer);
+}
+
+size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+                  unsigned char *out)
+{
+    z_stream *stream = &squeezer->stream;
+    if (!squeezer->has_stream)
+        squeezer->has_stream = deflateInit2(stream, levels[how], Z_DEFLATED, -MAX_WBITS, MEMORY,
+                                            Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!squeezer->has_stream || deflateReset(stream) != Z_OK ||
+        deflateParams(stream, levels[how], Z_DEFAULT_STRATEGY) != Z_OK)
+        return 0;
+    stream->next_in = (unsigned char *)(uintptr_t)in;
+    stream->avail_in = (uInt)size;
+    stream->next_out = out;
+    stream->avail_out = (uInt)size;
+    if (deflate(stream, Z_SYNC_FLUSH) != Z_OK || stream->avail_in > 0 || stream->avail_out == 0)
+        return 0;
+    return size - stream->avail_out;
+}
