@@ -17,8 +17,9 @@
 #include "images/squeeze.h"
 
 enum {
-    MARGIN = 64,     /* for zlib's flush */
-    ZLIB_MEMORY = 9, /* the most symbols to a block: fewer headers */
+    MARGIN = 64, /* for zlib's flush */
+    ZLIB_MEMORY = 8,
+    RUNS_MEMORY = 9, /* more symbols to a block: fewer headers */
     THIN = 10        /* what becomes so many times smaller is drawings and masks */
 };
 
@@ -27,7 +28,9 @@ static const double filters_gain = 1.2;  /* else there is nothing to look for */
 static const double filters_stay = 1.03; /* else filtered rows are looked at */
 static const double thin_stay = 1.35;
 /* Runs that gain so much on the fast compressor are all there is to find. */
-static const double runs_gain = 0.9;
+static const double runs_gain = 0.85;
+/* What stays larger than this gains little by strings, and only just enough by a longer search. */
+static const double dense = 0.4;
 
 struct GfPngCompressor {
     int level;
@@ -57,7 +60,8 @@ static GfStatus prepare(GfPngCompressor *compressor, size_t size)
     GF_TRY(gf_allocate(size, 1, &compressor->filtered));
     if (compressor->level == 0)
         return GF_OK;
-    if (deflateInit2(&compressor->zlib, compressor->level, Z_DEFLATED, -MAX_WBITS, ZLIB_MEMORY,
+    if (deflateInit2(&compressor->zlib, compressor->level, Z_DEFLATED, -MAX_WBITS,
+                     compressor->level == 1 ? RUNS_MEMORY : ZLIB_MEMORY,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return gf_fail(GF_EMEMORY, "out of memory (zlib)");
     compressor->has_zlib = true;
@@ -141,8 +145,9 @@ static void look_farther(GfPngCompressor *compressor, bool thin, Piece *best, un
                  out);
     if (!thin && (double)best->size < runs_gain * (double)fast)
         return;
+    bool longer = thin || (double)fast > dense * (double)best->rows;
     take_smaller(compressor, best,
-                 gf_squeeze(compressor->slow, thin ? GF_SQUEEZE_SMALLER : GF_SQUEEZE_SMALL,
+                 gf_squeeze(compressor->slow, longer ? GF_SQUEEZE_SMALLER : GF_SQUEEZE_SMALL,
                             compressor->filtered, best->rows, compressor->other),
                  out);
 }

@@ -20,7 +20,7 @@ enum {
     WINDOW = 64 << 10
 };
 
-static const int levels[LEVELS] = {[GF_SQUEEZE_SMALL] = 6, [GF_SQUEEZE_SMALLER] = 7};
+static const int levels[LEVELS] = {[GF_SQUEEZE_SMALL] = 7, [GF_SQUEEZE_SMALLER] = 8};
 
 struct GfSqueezer {
     struct libdeflate_compressor *compressors[LEVELS]; /* NULL: not needed so far */

@@ -8,7 +8,7 @@
 
 enum { MEMORY = 9 };
 
-static const int levels[] = {[GF_SQUEEZE_SMALL] = 6, [GF_SQUEEZE_SMALLER] = 7};
+static const int levels[] = {[GF_SQUEEZE_SMALL] = 6, [GF_SQUEEZE_SMALLER] = 8};
 
 struct GfSqueezer {
     z_stream stream;

@@ -2,6 +2,7 @@
  * comes out is judged by zlib and libpng, and row filters by the standard's formulas for undoing
  * them. */
 #include <limits.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include "images/codec.h"
 #include "images/deflate.h"
 #include "images/png_filter.h"
+#include "images/squeeze.h"
 
 static unsigned draw(unsigned *seed)
 {
@@ -161,6 +163,43 @@ static void pieces_are_as_small_as_they_should_be(void **state)
     }
     gf_deflater_free(deflater);
     free(out);
+}
+
+/* Pieces that a slow search has made join with each other and with fast ones, and none is larger than what it
+ * is of. */
+static void squeezed_pieces_join(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {200, 1000, 32768, 65536, 98305, 262145, 600001};
+    GfSqueezer *squeezer;
+    GfDeflater *deflater;
+    assert_int_equal(gf_squeezer_create(&squeezer), GF_OK);
+    assert_int_equal(gf_deflater_create(&deflater), GF_OK);
+    for (Content content = NOISE; content < CONTENTS; content++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            size_t size = sizes[i], all = 2 * size;
+            unsigned char *bytes = make(content, all), *back = malloc(all + 1);
+            unsigned char *joined = malloc(2 * gf_deflate_bound(size) + GF_DEFLATE_END_SIZE);
+            assert_true(back && joined);
+            joined[gf_deflate_bound(size)] = 0xa5;
+            size_t made = gf_squeeze(squeezer, (GfSqueeze)(i % 2), bytes, size, joined);
+            assert_int_equal(joined[gf_deflate_bound(size)], 0xa5);
+            assert_in_range(made, 0, size);
+            assert_true(made > 0 || !(content == ZEROS || content == RUNS || content == SMOOTH));
+            unsigned char *end = joined + made;
+            if (made == 0)
+                end = add_piece(deflater, bytes, size, joined);
+            made = gf_squeeze(squeezer, (GfSqueeze)(i % 2), bytes + size, size, end);
+            end = made ? end + made : add_piece(deflater, bytes + size, size, end);
+            memcpy(end, gf_deflate_end, GF_DEFLATE_END_SIZE);
+            inflate_whole(joined, (size_t)(end - joined) + GF_DEFLATE_END_SIZE, back, all);
+            assert_memory_equal(back, bytes, all);
+            free(bytes);
+            free(back);
+            free(joined);
+        }
+    gf_deflater_free(deflater);
+    gf_squeezer_free(squeezer);
 }
 
 static void stored_pieces_join(void **state)
@@ -428,6 +467,82 @@ static void a_disk_that_fills_up_is_reported(void **state)
     free(samples);
 }
 
+/* What filters leave of pictures, drawn: (x, y) of one kind in `channel`. */
+typedef enum Scene { MASK, GRAY_MASK, EDGES, GRAY_EDGES, WINDOWS, PHOTOGRAPH, SCENES } Scene;
+
+static unsigned char sample_of(Scene scene, size_t x, size_t y, size_t channel, unsigned *seed)
+{
+    double at = (double)x, down = (double)y, turn = (double)channel * 0.9;
+    double grain = (double)(draw(seed) % 1000) / 1000.0;
+    double wave = sin(at / 9.0 + turn + sin(down / 31.0)) + sin(down / 7.0 + at / 53.0 - turn);
+    double edge = exp(-wave * wave * 9.0) * (200.0 + 90.0 * grain);
+    switch (scene) {
+    case MASK:
+    case GRAY_MASK:
+        return wave * wave < 0.02 ? 255 : 0;
+    case EDGES:
+    case GRAY_EDGES:
+        return (unsigned char)(edge > 255.0 ? 255.0 : edge < 6.0 ? 0.0 : edge);
+    case WINDOWS: /* one tile many times, at distances that no row filter sees */
+        return (unsigned char)((x % 37 * 7919 + y % 41 * 104729 + channel * 31) * 2654435761u >>
+                               13);
+    default:
+        return (unsigned char)(128.0 + 50.0 * wave + 6.0 * grain);
+    }
+}
+
+static unsigned char *draw_scene(Scene scene, const GfFormat *format)
+{
+    unsigned seed = 5;
+    size_t row = gf_row_bytes(format);
+    unsigned char *samples = malloc(row * format->height);
+    bool gray = scene == GRAY_MASK || scene == GRAY_EDGES; /* in three equal channels */
+    assert_non_null(samples);
+    for (size_t y = 0; y < format->height; y++)
+        for (size_t i = 0; i < row; i++) {
+            size_t channel = i % format->channels;
+            samples[y * row + i] = gray && channel > 0
+                                       ? samples[y * row + i - 1]
+                                       : sample_of(scene, i / format->channels, y, channel, &seed);
+        }
+    return samples;
+}
+
+/* What zlib makes at its usual level of rows without filters, which is how libvips writes PNG. */
+static size_t plain_size(const GfFormat *format, const unsigned char *samples)
+{
+    size_t row = gf_row_bytes(format), size = (row + 1) * format->height;
+    unsigned char *plain = malloc(size), *out = malloc(compressBound(size));
+    uLongf made = compressBound(size);
+    assert_true(plain && out);
+    for (size_t y = 0; y < format->height; y++) {
+        plain[y * (row + 1)] = 0;
+        memcpy(plain + y * (row + 1) + 1, samples + y * row, row);
+    }
+    assert_int_equal(compress2(out, &made, plain, size, 6), Z_OK);
+    free(plain);
+    free(out);
+    return made;
+}
+
+/* Not even where strings come again and filters do not help. */
+static void no_file_is_larger_than_plain_rows_by_zlib(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 8 + 25 + 12 + 12 }; /* signature, header, end, one for the pixels */
+    for (size_t channels = 1; channels <= 4; channels++)
+        for (Scene scene = MASK; scene < SCENES; scene++) {
+            const GfFormat format = {640, 470, channels, channels % 2 == 0, GF_U8};
+            unsigned char *samples = draw_scene(scene, &format);
+            assert_int_equal(write_png(&format, 1, NULL, 64, samples), GF_OK);
+            File file = load();
+            assert_in_range(file.size, 1, plain_size(&format, samples) + CHUNKS);
+            assert_libpng_reads(&format, samples);
+            free(file.bytes);
+            free(samples);
+        }
+}
+
 static void absurd_rows_are_refused(void **state)
 {
     (void)state;
@@ -458,12 +573,14 @@ int main(void)
         cmocka_unit_test(pieces_join),
         cmocka_unit_test(pieces_do_not_depend_on_earlier_ones),
         cmocka_unit_test(pieces_are_as_small_as_they_should_be),
+        cmocka_unit_test(squeezed_pieces_join),
         cmocka_unit_test(stored_pieces_join),
         cmocka_unit_test(filters_can_be_undone),
         cmocka_unit_test(the_filter_that_fits_is_chosen),
         cmocka_unit_test(others_read_what_is_written),
         cmocka_unit_test(bytes_do_not_depend_on_threads_or_bands),
         cmocka_unit_test(a_disk_that_fills_up_is_reported),
+        cmocka_unit_test(no_file_is_larger_than_plain_rows_by_zlib),
         cmocka_unit_test(absurd_rows_are_refused),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
