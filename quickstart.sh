@@ -22,6 +22,7 @@ build   header  png.h           libpng-dev      reads and writes PNG
 build   header  jpeglib.h       libjpeg-dev     reads and writes JPEG
 build   header  zlib.h          zlib1g-dev      compresses PNG and colour profiles
 build   header  isa-l.h         libisal-dev     compresses PNG
+build   header  libdeflate.h    libdeflate-dev  compresses PNG
 build   header  lcms2.h         liblcms2-dev    reads colour profiles
 build   header  jansson.h       libjansson-dev  writes JSON
 build   header  cmocka.h        libcmocka-dev   runs the unit tests

@@ -8,12 +8,15 @@
 
 typedef struct GfSqueezer GfSqueezer;
 
+/* How long it searches. */
 typedef enum GfSqueeze {
-    GF_SQUEEZE_SMALL, /* like zlib's level 6, or smaller */
-    GF_SQUEEZE_SMALLER
+    GF_SQUEEZE_LITTLE,
+    GF_SQUEEZE_MORE,
+    GF_SQUEEZE_MOST,
+    GF_SQUEEZES
 } GfSqueeze;
 
-/* What one thread needs; half a megabyte, taken with the first piece. GF_EMEMORY. */
+/* What one thread needs; up to a megabyte, taken as it is needed. GF_EMEMORY. */
 GfStatus gf_squeezer_create(GfSqueezer **squeezer);
 
 /* NULL is allowed. */
@@ -23,3 +26,7 @@ void gf_squeezer_free(GfSqueezer *squeezer);
  * piece would not become smaller than `size`. */
 size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
                   unsigned char *out);
+
+/* How large gf_squeeze() would make it, within a few bytes, in less time. */
+size_t gf_squeezed_size(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+                        unsigned char *out);

@@ -11,7 +11,6 @@
 #include "images/squeeze.h"
 
 enum {
-    LEVELS = GF_SQUEEZE_SMALLER + 1,
     STORED_TYPE = 3, /* bits: "not the last, stored" */
     STORED_SIZES = 4,
     BLOCK_ENDS = 128, /* in z_stream.data_type */
@@ -20,10 +19,10 @@ enum {
     WINDOW = 64 << 10
 };
 
-static const int levels[LEVELS] = {[GF_SQUEEZE_SMALL] = 7, [GF_SQUEEZE_SMALLER] = 8};
+static const int levels[GF_SQUEEZES] = {4, 7, 8};
 
 struct GfSqueezer {
-    struct libdeflate_compressor *compressors[LEVELS]; /* NULL: not needed so far */
+    struct libdeflate_compressor *compressors[GF_SQUEEZES]; /* NULL: not needed so far */
     z_stream inflate;
     bool has_inflate;
     unsigned char window[WINDOW]; /* for what nobody reads */
@@ -38,7 +37,7 @@ void gf_squeezer_free(GfSqueezer *squeezer)
 {
     if (!squeezer)
         return;
-    for (size_t i = 0; i < LEVELS; i++)
+    for (size_t i = 0; i < GF_SQUEEZES; i++)
         if (squeezer->compressors[i])
             libdeflate_free_compressor(squeezer->compressors[i]);
     if (squeezer->has_inflate)
@@ -79,14 +78,20 @@ static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, 
     return true;
 }
 
+size_t gf_squeezed_size(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+                        unsigned char *out)
+{
+    if (!prepare(squeezer, how))
+        return 0;
+    return libdeflate_deflate_compress(squeezer->compressors[how], in, size, out, size);
+}
+
 size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
                   unsigned char *out)
 {
     static const unsigned char empty[STORED_SIZES] = {0, 0, 0xff, 0xff};
     size_t begin, end;
-    if (!prepare(squeezer, how))
-        return 0;
-    size_t made = libdeflate_deflate_compress(squeezer->compressors[how], in, size, out, size);
+    size_t made = gf_squeezed_size(squeezer, how, in, size, out);
     if (made == 0 || !find_last(squeezer, out, made, &begin, &end))
         return 0;
     out[begin / 8] = (unsigned char)(out[begin / 8] & ~(1u << begin % 8));

@@ -8,7 +8,7 @@
 
 enum { MEMORY = 9 };
 
-static const int levels[] = {[GF_SQUEEZE_SMALL] = 6, [GF_SQUEEZE_SMALLER] = 8};
+static const int levels[GF_SQUEEZES] = {4, 6, 8};
 
 struct GfSqueezer {
     z_stream stream;
@@ -44,4 +44,10 @@ size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, 
     if (deflate(stream, Z_SYNC_FLUSH) != Z_OK || stream->avail_in > 0 || stream->avail_out == 0)
         return 0;
     return size - stream->avail_out;
+}
+
+size_t gf_squeezed_size(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+                        unsigned char *out)
+{
+    return gf_squeeze(squeezer, how, in, size, out);
 }

@@ -31,7 +31,7 @@ says() {
     [ "$status" -eq 0 ]
     [[ ${lines[0]} =~ ^gpufilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
     local library line=1
-    for library in libpng libjpeg zlib ISA-L lcms2 jansson CUDA; do
+    for library in libpng libjpeg zlib ISA-L libdeflate lcms2 jansson CUDA; do
         [[ ${lines[line]} =~ ^$library(-turbo)?\ ([0-9]+(\.[0-9]+)+(\ \(running\ with\ .*\))?|not\ compiled\ in)$ ]]
         line=$((line + 1))
     done

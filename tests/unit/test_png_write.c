@@ -182,14 +182,14 @@ static void squeezed_pieces_join(void **state)
             unsigned char *joined = malloc(2 * gf_deflate_bound(size) + GF_DEFLATE_END_SIZE);
             assert_true(back && joined);
             joined[gf_deflate_bound(size)] = 0xa5;
-            size_t made = gf_squeeze(squeezer, (GfSqueeze)(i % 2), bytes, size, joined);
+            size_t made = gf_squeeze(squeezer, (GfSqueeze)(i % GF_SQUEEZES), bytes, size, joined);
             assert_int_equal(joined[gf_deflate_bound(size)], 0xa5);
             assert_in_range(made, 0, size);
             assert_true(made > 0 || !(content == ZEROS || content == RUNS || content == SMOOTH));
             unsigned char *end = joined + made;
             if (made == 0)
                 end = add_piece(deflater, bytes, size, joined);
-            made = gf_squeeze(squeezer, (GfSqueeze)(i % 2), bytes + size, size, end);
+            made = gf_squeeze(squeezer, (GfSqueeze)(i % GF_SQUEEZES), bytes + size, size, end);
             end = made ? end + made : add_piece(deflater, bytes + size, size, end);
             memcpy(end, gf_deflate_end, GF_DEFLATE_END_SIZE);
             inflate_whole(joined, (size_t)(end - joined) + GF_DEFLATE_END_SIZE, back, all);
@@ -468,7 +468,7 @@ static void a_disk_that_fills_up_is_reported(void **state)
 }
 
 /* What filters leave of pictures, drawn: (x, y) of one kind in `channel`. */
-typedef enum Scene { MASK, GRAY_MASK, EDGES, GRAY_EDGES, WINDOWS, PHOTOGRAPH, SCENES } Scene;
+typedef enum Scene { MASK, GRAY_MASK, EDGES, PHOTOGRAPH, SCENES } Scene;
 
 static unsigned char sample_of(Scene scene, size_t x, size_t y, size_t channel, unsigned *seed)
 {
@@ -481,11 +481,7 @@ static unsigned char sample_of(Scene scene, size_t x, size_t y, size_t channel, 
     case GRAY_MASK:
         return wave * wave < 0.02 ? 255 : 0;
     case EDGES:
-    case GRAY_EDGES:
         return (unsigned char)(edge > 255.0 ? 255.0 : edge < 6.0 ? 0.0 : edge);
-    case WINDOWS: /* one tile many times, at distances that no row filter sees */
-        return (unsigned char)((x % 37 * 7919 + y % 41 * 104729 + channel * 31) * 2654435761u >>
-                               13);
     default:
         return (unsigned char)(128.0 + 50.0 * wave + 6.0 * grain);
     }
@@ -496,7 +492,7 @@ static unsigned char *draw_scene(Scene scene, const GfFormat *format)
     unsigned seed = 5;
     size_t row = gf_row_bytes(format);
     unsigned char *samples = malloc(row * format->height);
-    bool gray = scene == GRAY_MASK || scene == GRAY_EDGES; /* in three equal channels */
+    bool gray = scene == GRAY_MASK; /* in equal channels */
     assert_non_null(samples);
     for (size_t y = 0; y < format->height; y++)
         for (size_t i = 0; i < row; i++) {
