@@ -1,6 +1,6 @@
 /* Workers take jobs from one counter, in order. A bad picture costs only itself; what would spoil
  * all the rest as well (a full disk, a lost GPU that the user insists on) stops the run, and what
- * was not begun is listed. Reports are made under one mutex, so that their lines and the counts
+ * was not begun is listed. One that memory is too short for is done again when no other is in flight. Reports are made under one mutex, so that their lines and the counts
  * agree. */
 #include "app/batch.h"
 
@@ -15,6 +15,7 @@
 #include "app/progress.h"
 #include "app/stop.h"
 #include "common/clock.h"
+#include "common/thread.h"
 #include "common/workers.h"
 
 enum { DEFAULT_JOBS = 8, SCROLLED = 10 };
@@ -24,6 +25,9 @@ typedef struct Batch {
     const GfJobs *jobs;
     pthread_mutex_t mutex; /* of everything below */
     size_t next;
+    const GfJob *
+        *again; /* those that memory was too short for beside others; owned; NULL: none is to be */
+    size_t again_count;
     bool fatal;
     size_t outcomes[GF_OUTCOME_STOPPED + 1];
     GfFailures *failures;
@@ -61,19 +65,35 @@ static const GfJob *take(Batch *batch)
     return job;
 }
 
+/* Whether the job may do better when it is alone; then it is kept for that. The mutex is held. */
+static bool put_aside(Batch *batch, const GfJob *job, const GfRecord *record)
+{
+    if (!batch->again || record->outcome != GF_OUTCOME_FAILED || record->error.status != GF_EMEMORY)
+        return false;
+    gf_say_detail(job->input->path, "%s; it is tried again, alone", record->error.message);
+    batch->again[batch->again_count++] = job;
+    gf_progress_add(-1.0);
+    return true;
+}
+
+static void run_one(Batch *batch, GfLane *lane, const GfJob *job)
+{
+    GfRecord record = {0};
+    gf_run_job(&batch->setup, lane, job, &record);
+    pthread_mutex_lock(&batch->mutex);
+    if (!put_aside(batch, job, &record))
+        report(batch, job, &record);
+    pthread_mutex_unlock(&batch->mutex);
+    gf_record_free(&record);
+}
+
 static void *worker(void *argument)
 {
     Batch *batch = argument;
     GfLane lane = {0};
     const GfJob *job;
-    while ((job = take(batch)) != NULL) {
-        GfRecord record = {0};
-        gf_run_job(&batch->setup, &lane, job, &record);
-        pthread_mutex_lock(&batch->mutex);
-        report(batch, job, &record);
-        pthread_mutex_unlock(&batch->mutex);
-        gf_record_free(&record);
-    }
+    while ((job = take(batch)) != NULL)
+        run_one(batch, &lane, job);
     gf_lane_clear(&lane);
     return NULL;
 }
@@ -102,13 +122,24 @@ static void run_workers(Batch *batch, size_t count)
     pthread_t *threads = calloc(count, sizeof *threads);
     size_t started = 0;
     /* Fewer threads than wished are slower, but no failure: this one works in any case. */
-    while (threads && started + 1 < count &&
-           pthread_create(&threads[started], NULL, worker, batch) == 0)
+    while (threads && started + 1 < count && gf_thread_start(&threads[started], worker, batch))
         started++;
     worker(batch);
     for (size_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     free(threads);
+}
+
+/* What memory was too short for, with all of it. */
+static void run_again(Batch *batch)
+{
+    GfLane lane = {0};
+    const GfJob **again = batch->again;
+    batch->again = NULL;
+    for (size_t i = 0; i < batch->again_count; i++)
+        run_one(batch, &lane, again[i]);
+    gf_lane_clear(&lane);
+    free(again);
 }
 
 static void summarise(const Batch *batch, double seconds)
@@ -177,7 +208,11 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
     gf_progress_begin(jobs->count, !options->quiet && !options->json);
     gf_leftovers_remove(jobs, failures->path);
     choose_device(&batch); /* which opens files of its own */
-    run_workers(&batch, gf_descriptors_pictures(jobs, workers));
+    workers = gf_descriptors_pictures(jobs, workers);
+    if (workers > 1) /* without memory for it nothing is tried again */
+        (void)gf_allocate_zero(jobs->count, sizeof *batch.again, &batch.again);
+    run_workers(&batch, workers);
+    run_again(&batch);
     gf_progress_end();
     give_up_rest(&batch);
     gf_failures_sort(failures);

@@ -12,7 +12,7 @@
  * submitted is collected before the caller waits for rows, and the plan made the ring large enough
  * for all rows that an output row needs and the next band.
  *
- * A picture of a single band, or a tiny one, goes through the same four functions in one thread. */
+ * A picture of a single band, or a tiny one, and any where the system gives no threads, goes through the same four functions in one thread. */
 #include "app/flow.h"
 
 #include <pthread.h>
@@ -20,6 +20,7 @@
 
 #include "app/stop.h"
 #include "common/clock.h"
+#include "common/thread.h"
 
 enum { TINY_SAMPLES = 64 << 10 };
 
@@ -224,9 +225,10 @@ static GfStatus run_together(Flow *flow)
     pthread_t reading, writing;
     pthread_mutex_init(&flow->mutex, NULL);
     pthread_cond_init(&flow->changed, NULL);
-    bool has_reading = pthread_create(&reading, NULL, reading_thread, flow) == 0;
-    bool has_writing = has_reading && pthread_create(&writing, NULL, writing_thread, flow) == 0;
-    if (has_writing)
+    /* The writing one first: it touches nothing before there is something to write. */
+    bool has_writing = gf_thread_start(&writing, writing_thread, flow);
+    bool has_reading = has_writing && gf_thread_start(&reading, reading_thread, flow);
+    if (has_reading)
         compute(flow);
     else
         tell(flow, gf_fail(GF_EMEMORY, "cannot start a thread"), NULL, 0);
@@ -236,6 +238,8 @@ static GfStatus run_together(Flow *flow)
         pthread_join(writing, NULL);
     pthread_cond_destroy(&flow->changed);
     pthread_mutex_destroy(&flow->mutex);
+    if (!has_reading) /* slower, but no failure */
+        return run_alone(flow);
     return flow->error.status == GF_OK ? GF_OK : gf_error_raise(&flow->error);
 }
 

@@ -19,6 +19,7 @@
 #include "app/tensor_listing.h"
 #include "app/tensor_sheet.h"
 #include "app/version.h"
+#include "common/thread.h"
 
 /* A standard stream that the caller closed would give its number to the next file that is opened,
  * and messages would go into a picture. In its place comes one that can only do the opposite, so
@@ -131,6 +132,7 @@ int main(int count, char **arguments)
 {
     GfOptions options;
     occupy_standard_streams();
+    gf_threads_save_room();
     gf_descriptors_raise();
     int result;
     if (gf_options_parse(count, arguments, &options) != GF_OK) {

@@ -1,5 +1,5 @@
 /* One attempt is: reader, backend, lane, outlets, rows, the end of the input, and only then names
- * for the outputs. When a GPU fails there may be another attempt with smaller bands or on the CPU;
+ * for the outputs. When memory is short there may be another attempt with smaller bands, when a GPU fails also on the CPU;
  * the reader is used again while no row was read, else opened anew (which no pipe allows). */
 #include "app/run.h"
 
@@ -113,13 +113,16 @@ static GfStatus find_remedy(Run *run, GfStatus status, GfBackend **backend, size
     gf_progress_add(-run->shown_part);
     run->shown_part = 0.0;
     run->record->times = (GfFlowTimes){0};
-    bool device = status >= GF_EDEVMEM; /* else it is the picture's or the output's */
-    if (!device || (run->touched && !run->job->input->regular))
+    bool device = status >= GF_EDEVMEM; /* else it is the picture's or the output's, or memory */
+    bool memory = status == GF_EDEVMEM || status == GF_EMEMORY;
+    if ((!device && !memory) || (run->touched && !run->job->input->regular))
         return gf_error_raise(&failure);
-    if (status == GF_EDEVMEM && (*shrinks)++ < MAX_SHRINKS) {
+    if (memory && (*shrinks)++ < MAX_SHRINKS) {
         size_t before = *band_bytes ? *band_bytes : (*backend)->band_bytes;
         *band_bytes = gf_max(before / SHRINK, 1);
         gf_say_detail(run->job->input->path, "%s; trying smaller bands", failure.message);
+    } else if (!device) {
+        return gf_error_raise(&failure);
     } else {
         GfBackend *failed = *backend;
         gf_error_raise(&failure);

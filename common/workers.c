@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/thread.h"
 
 struct GfWorkers {
     pthread_mutex_t mutex, loop; /* loop: held by the caller whose rounds run */
@@ -89,7 +90,7 @@ static void start_threads(GfWorkers *workers)
         Start *start = malloc(sizeof *start);
         if (start)
             *start = (Start){workers, number};
-        if (!start || pthread_create(&workers->threads[number], NULL, thread_main, start) != 0) {
+        if (!start || !gf_thread_start(&workers->threads[number], thread_main, start)) {
             free(start);
             break;
         }

@@ -3,7 +3,7 @@
  * are one zlib stream (RFC 1950). Its checksum is put together from those of the strips.
  *
  * The strips are the same whoever compresses them. A compressor that begins anew has no earlier
- * strings to refer to, which costs up to half a per cent at 256 KB, so a picture that has more work than many
+ * strings to refer to, which costs some tenths of a per cent, so a picture that has more work than many
  * threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
@@ -18,7 +18,7 @@
 #include "images/png_compress.h"
 
 enum {
-    STRIP_LEAST = 256 << 10,
+    STRIP_LEAST = 512 << 10,
     STRIP_MOST = 1 << 20,
     SHARES = 16, /* strips of a picture that is large enough */
     STRIPS_MEMORY = 40 << 20,
