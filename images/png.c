@@ -63,11 +63,17 @@ static bool recognises(const unsigned char *head, size_t size)
 
 /* What libpng calls. */
 
+/* libpng says it in its own words, or in those that it has for zlib's code. */
+static bool is_memory(const char *text)
+{
+    return strcmp(text, "Out of memory") == 0 || strstr(text, "insufficient memory");
+}
+
 static _Noreturn void on_error(png_structp png, png_const_charp text)
 {
     PngReader *state = png_get_error_ptr(png);
     if (state->status == GF_OK)
-        state->status = strcmp(text, "Out of memory") == 0 ? GF_EMEMORY : GF_EINPUT;
+        state->status = is_memory(text) ? GF_EMEMORY : GF_EINPUT;
     snprintf(state->message, sizeof state->message, "%s", text);
     longjmp(state->jump, 1);
 }

@@ -117,24 +117,47 @@ static GfStatus write_strips(GfPngStrips *strips)
 
 /* ---- rows ---- */
 
+static void free_strip(Strip *strip)
+{
+    gf_png_compressor_free(strip->compressor);
+    free(strip->samples);
+    free(strip->chunk);
+    *strip = (Strip){0};
+}
+
 /* A strip's memory is taken when the strip is first used: small pictures need few. */
 static GfStatus prepare(const GfPngStrips *strips, Strip *strip)
 {
     size_t row = strips->row_bytes;
     if (strip->samples)
         return GF_OK;
-    if (!strip->compressor)
-        GF_TRY(gf_png_compressor_create(strips->level, strips->rows, row, &strip->compressor));
+    GF_TRY(gf_png_compressor_create(strips->level, strips->rows, row, &strip->compressor));
     GF_TRY(gf_allocate(strips->bound + MARGIN, 1, &strip->chunk));
     return gf_allocate(strips->rows + 1, row, &strip->samples);
 }
 
+/* The strip to fill. Where memory ends, those that there are go round more often. */
+static GfStatus find_strip(GfPngStrips *strips, Strip **strip)
+{
+    *strip = &strips->strips[strips->filling];
+    GfStatus status = prepare(strips, *strip);
+    if (status == GF_OK)
+        return GF_OK;
+    free_strip(*strip);
+    if (strips->filling == 0)
+        return status;
+    strips->count = strips->filling;
+    *strip = strips->strips;
+    return write_strips(strips);
+}
+
 /* Begins a strip: its first row has above it the last one of the strip before. */
-static GfStatus begin_strip(GfPngStrips *strips, Strip *strip)
+static GfStatus begin_strip(GfPngStrips *strips)
 {
     size_t row = strips->row_bytes;
+    Strip *strip;
+    GF_TRY(find_strip(strips, &strip));
     const Strip *before = strip == strips->strips ? &strips->strips[strips->count - 1] : strip - 1;
-    GF_TRY(prepare(strips, strip));
     strip->first = strips->y == 0;
     if (strip->first)
         memset(strip->samples, 0, row);
@@ -160,9 +183,9 @@ static void copy_row(const GfFormat *format, unsigned char *restrict to, const v
 
 static GfStatus take_row(GfPngStrips *strips, const void *row)
 {
-    Strip *strip = &strips->strips[strips->filling];
     if (strips->y % strips->rows == 0)
-        GF_TRY(begin_strip(strips, strip));
+        GF_TRY(begin_strip(strips));
+    Strip *strip = &strips->strips[strips->filling];
     strip->rows++;
     copy_row(&strips->format, strip->samples + strip->rows * strips->row_bytes, row);
     bool last = ++strips->y == strips->format.height;
@@ -223,12 +246,8 @@ void gf_png_strips_free(GfPngStrips *strips)
 {
     if (!strips)
         return;
-    for (size_t i = 0; strips->strips && i < strips->count; i++) {
-        Strip *strip = &strips->strips[i];
-        gf_png_compressor_free(strip->compressor);
-        free(strip->samples);
-        free(strip->chunk);
-    }
+    for (size_t i = 0; strips->strips && i < strips->count; i++)
+        free_strip(&strips->strips[i]);
     free(strips->strips);
     free(strips);
 }

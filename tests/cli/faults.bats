@@ -227,6 +227,40 @@ teardown() {
     done
 }
 
+# limited KIB ARGUMENT...: runs the program with so much address space beyond its own size.
+limited() {
+    local program
+    program=$(($(stat -c %s "$GPUFILTER") / 1024))
+    # shellcheck disable=SC2016
+    run --separate-stderr bash -c 'ulimit -v "$0" && exec "$GPUFILTER" "$@"' $((program + $1)) "${@:2}"
+}
+
+@test "little address space: fewer threads and smaller bands, not failures" {
+    ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
+    many 12
+    scene rgb8 big.png 3000x2000
+    "$GPUFILTER" in -k gaussian:sigma=3 -o expected -q --device cpu
+    "$GPUFILTER" big.png -k gaussian:sigma=3 -o expected/big.png --device cpu
+    # By the stacks and arenas that the C library would set aside it needed a gigabyte.
+    limited 150000 in -k gaussian:sigma=3 -o out -j 16 --threads 16 --device cpu
+    [ "$status" -eq 0 ]
+    limited 150000 big.png -k gaussian:sigma=3 -o out/big.png --threads 16 --device cpu
+    [ "$status" -eq 0 ]
+    diff -r expected out
+    # Not enough for all threads and strips; whatever comes of it is the whole picture, or memory is named.
+    local limit
+    for limit in 60000 50000 40000 30000 25000 20000 15000; do
+        limited "$limit" big.png -k gaussian:sigma=3 -o "out/$limit.png" --threads 16 --device cpu
+        if [ "$status" -eq 0 ]; then
+            cmp expected/big.png "out/$limit.png"
+        else
+            [[ $stderr == 'gpufilter: big.png: '*memory* ]]
+            [ ! -e "out/$limit.png" ]
+        fi
+        nothing_hidden out
+    done
+}
+
 @test "SIGINT and SIGTERM: outputs whole, nothing left, a summary, 130 and 143" {
     many 80
     local signal process status
