@@ -27,7 +27,7 @@ extern char **environ;
 
 enum { ARGUMENTS = 16 };
 
-/* A command line; @in, @out, @mask, @row and @gpufilter stand for paths. */
+/* A command line; @in, @out, @mask, @row, @opencv and @gpufilter stand for paths. */
 typedef struct Command {
     const char *who;
     const char *arguments[ARGUMENTS];
@@ -48,7 +48,8 @@ static const Command commands[] = {
     {"gm convert -convolve", {"gm", "convert", "@in", "-convolve", COMMAS, "@out"}},
     {"ffmpeg convolution",
      {"ffmpeg", "-y", "-loglevel", "error", "-i", "@in", "-vf",
-      "convolution=" SPACED ":" SPACED ":" SPACED ":" SPACED ":1/256:1/256:1/256:1/256", "@out"}}};
+      "convolution=" SPACED ":" SPACED ":" SPACED ":" SPACED ":1/256:1/256:1/256:1/256", "@out"}},
+    {"OpenCV filter2D (python3, its start included)", {"python3", "@opencv", "@in", "@out"}}};
 
 static const struct {
     const char *name, *extension;
@@ -60,7 +61,8 @@ static const struct {
              {"RGB PNG 512x512", "png", 512, 3}};
 
 typedef struct Paths {
-    char in[PATH_MAX], out[PATH_MAX], mask[PATH_MAX], row[PATH_MAX], gpufilter[PATH_MAX];
+    char in[PATH_MAX], out[PATH_MAX], mask[PATH_MAX], row[PATH_MAX], opencv[PATH_MAX];
+    char gpufilter[PATH_MAX];
 } Paths;
 
 /* ---- processes ---- */
@@ -90,11 +92,9 @@ static void fill_arguments(const Command *command, const Paths *paths, const cha
 {
     const struct {
         const char *name, *path;
-    } names[] = {{"@in", paths->in},
-                 {"@out", paths->out},
-                 {"@mask", paths->mask},
-                 {"@row", paths->row},
-                 {"@gpufilter", paths->gpufilter}};
+    } names[] = {{"@in", paths->in},         {"@out", paths->out},
+                 {"@mask", paths->mask},     {"@row", paths->row},
+                 {"@opencv", paths->opencv}, {"@gpufilter", paths->gpufilter}};
     size_t count = 0;
     for (; command->arguments[count]; count++) {
         arguments[count] = command->arguments[count];
@@ -157,6 +157,14 @@ static const char opencv[] =
     "            t = time.perf_counter(); cv2.filter2D(a, -1, w)\n"
     "            print(channels, k, time.perf_counter() - t, cv2.getNumThreads(), "
     "cv2.__version__)\n";
+
+/* A program of its own: reads, filters and writes a file, with the edges that the others have. */
+static const char opencv_file[] =
+    "import cv2, sys, numpy as np\n"
+    "row = np.float32([1, 4, 6, 4, 1])\n"
+    "a = cv2.imread(sys.argv[1], cv2.IMREAD_UNCHANGED)\n"
+    "b = cv2.filter2D(a, -1, np.outer(row, row) / 256, borderType=cv2.BORDER_REPLICATE)\n"
+    "sys.exit(not cv2.imwrite(sys.argv[2], b))\n";
 
 /* Reads the lines of one case after the other: channels, kernel, seconds, threads, version. */
 static void read_opencv(FILE *lines, HostResults *results)
@@ -243,6 +251,8 @@ GfStatus host_commands(const HostOptions *options, const char *folder, HostResul
     GF_TRY(write_text(paths.mask,
                       "5 5 256 0\n" ROW_1 "\n" ROW_4 "\n" ROW_6 "\n" ROW_4 "\n" ROW_1 "\n"));
     GF_TRY(write_text(paths.row, "5 1 16 0\n" ROW_1 "\n"));
+    snprintf(paths.opencv, sizeof paths.opencv, "%s/opencv-file.py", folder);
+    GF_TRY(write_text(paths.opencv, opencv_file));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         GF_TRY(run_case(i, folder, &paths, options->quick ? 3 : 5, results));
     return GF_OK;
