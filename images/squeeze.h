@@ -8,14 +8,6 @@
 
 typedef struct GfSqueezer GfSqueezer;
 
-/* How long it searches. */
-typedef enum GfSqueeze {
-    GF_SQUEEZE_LITTLE,
-    GF_SQUEEZE_MORE,
-    GF_SQUEEZE_MOST,
-    GF_SQUEEZES
-} GfSqueeze;
-
 /* What one thread needs; up to a megabyte, taken as it is needed. GF_EMEMORY. */
 GfStatus gf_squeezer_create(GfSqueezer **squeezer);
 
@@ -24,9 +16,8 @@ void gf_squeezer_free(GfSqueezer *squeezer);
 
 /* As gf_deflate(): `out` has gf_deflate_bound(size) bytes. Returns 0 where there is no memory for it, or the
  * piece would not become smaller than `size`. */
-size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
-                  unsigned char *out);
+size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out);
 
 /* How large gf_squeeze() would make it, within a few bytes, in less time. */
-size_t gf_squeezed_size(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out);

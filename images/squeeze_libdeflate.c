@@ -16,13 +16,12 @@ enum {
     BLOCK_ENDS = 128, /* in z_stream.data_type */
     LAST_BLOCK = 64,
     UNUSED_BITS = 7,
-    WINDOW = 64 << 10
+    WINDOW = 64 << 10,
+    LEVEL = 7 /* the lowest that is hardly ever larger than zlib's level 6 */
 };
 
-static const int levels[GF_SQUEEZES] = {4, 7, 8};
-
 struct GfSqueezer {
-    struct libdeflate_compressor *compressors[GF_SQUEEZES]; /* NULL: not needed so far */
+    struct libdeflate_compressor *compressor; /* NULL: not needed so far */
     z_stream inflate;
     bool has_inflate;
     unsigned char window[WINDOW]; /* for what nobody reads */
@@ -37,21 +36,19 @@ void gf_squeezer_free(GfSqueezer *squeezer)
 {
     if (!squeezer)
         return;
-    for (size_t i = 0; i < GF_SQUEEZES; i++)
-        if (squeezer->compressors[i])
-            libdeflate_free_compressor(squeezer->compressors[i]);
+    libdeflate_free_compressor(squeezer->compressor); /* may be NULL */
     if (squeezer->has_inflate)
         inflateEnd(&squeezer->inflate);
     free(squeezer);
 }
 
-static bool prepare(GfSqueezer *squeezer, GfSqueeze how)
+static bool prepare(GfSqueezer *squeezer)
 {
     if (!squeezer->has_inflate)
         squeezer->has_inflate = inflateInit2(&squeezer->inflate, -MAX_WBITS) == Z_OK;
-    if (!squeezer->compressors[how])
-        squeezer->compressors[how] = libdeflate_alloc_compressor(levels[how]);
-    return squeezer->has_inflate && squeezer->compressors[how];
+    if (!squeezer->compressor)
+        squeezer->compressor = libdeflate_alloc_compressor(LEVEL);
+    return squeezer->has_inflate && squeezer->compressor;
 }
 
 /* Finds the bit at which the last block begins, and that behind it. */
@@ -78,20 +75,19 @@ static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, 
     return true;
 }
 
-size_t gf_squeezed_size(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    if (!prepare(squeezer, how))
+    if (!prepare(squeezer))
         return 0;
-    return libdeflate_deflate_compress(squeezer->compressors[how], in, size, out, size);
+    return libdeflate_deflate_compress(squeezer->compressor, in, size, out, size);
 }
 
-size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
-                  unsigned char *out)
+size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out)
 {
     static const unsigned char empty[STORED_SIZES] = {0, 0, 0xff, 0xff};
     size_t begin, end;
-    size_t made = gf_squeezed_size(squeezer, how, in, size, out);
+    size_t made = gf_squeezed_size(squeezer, in, size, out);
     if (made == 0 || !find_last(squeezer, out, made, &begin, &end))
         return 0;
     out[begin / 8] = (unsigned char)(out[begin / 8] & ~(1u << begin % 8));

@@ -6,9 +6,7 @@
 #include "common/memory.h"
 #include "images/squeeze.h"
 
-enum { MEMORY = 9 };
-
-static const int levels[GF_SQUEEZES] = {4, 6, 8};
+enum { LEVEL = 6, MEMORY = 9 };
 
 struct GfSqueezer {
     z_stream stream;
@@ -27,15 +25,13 @@ void gf_squeezer_free(GfSqueezer *squeezer)
     free(squeezer);
 }
 
-size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
-                  unsigned char *out)
+size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out)
 {
     z_stream *stream = &squeezer->stream;
     if (!squeezer->has_stream)
-        squeezer->has_stream = deflateInit2(stream, levels[how], Z_DEFLATED, -MAX_WBITS, MEMORY,
-                                            Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!squeezer->has_stream || deflateReset(stream) != Z_OK ||
-        deflateParams(stream, levels[how], Z_DEFAULT_STRATEGY) != Z_OK)
+        squeezer->has_stream =
+            deflateInit2(stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!squeezer->has_stream || deflateReset(stream) != Z_OK)
         return 0;
     stream->next_in = (unsigned char *)(uintptr_t)in;
     stream->avail_in = (uInt)size;
@@ -46,8 +42,8 @@ size_t gf_squeeze(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, 
     return size - stream->avail_out;
 }
 
-size_t gf_squeezed_size(GfSqueezer *squeezer, GfSqueeze how, const unsigned char *in, size_t size,
+size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    return gf_squeeze(squeezer, how, in, size, out);
+    return gf_squeeze(squeezer, in, size, out);
 }
