@@ -1,7 +1,7 @@
 /* Workers take jobs from one counter, in order. A bad picture costs only itself; what would spoil
  * all the rest as well (a full disk, a lost GPU that the user insists on) stops the run, and what
- * was not begun is listed. One that memory is too short for is done again when no other is in flight. Reports are made under one mutex, so that their lines and the counts
- * agree. */
+ * was not begun is listed. A picture that memory was too short for is done again when no other is in
+ * flight. Reports are made under one mutex, so that their lines and the counts agree. */
 #include "app/batch.h"
 
 #include <pthread.h>
@@ -25,8 +25,7 @@ typedef struct Batch {
     const GfJobs *jobs;
     pthread_mutex_t mutex; /* of everything below */
     size_t next;
-    const GfJob *
-        *again; /* those that memory was too short for beside others; owned; NULL: none is to be */
+    const GfJob **again; /* those that memory was too short for; owned; NULL: none is to be */
     size_t again_count;
     bool fatal;
     size_t outcomes[GF_OUTCOME_STOPPED + 1];
@@ -130,7 +129,7 @@ static void run_workers(Batch *batch, size_t count)
     free(threads);
 }
 
-/* What memory was too short for, with all of it. */
+/* Does what memory was too short for, now with all of it. */
 static void run_again(Batch *batch)
 {
     GfLane lane = {0};

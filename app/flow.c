@@ -12,7 +12,8 @@
  * submitted is collected before the caller waits for rows, and the plan made the ring large enough
  * for all rows that an output row needs and the next band.
  *
- * A picture of a single band, or a tiny one, and any where the system gives no threads, goes through the same four functions in one thread. */
+ * A picture of a single band, or a tiny one, and any where the system gives no threads, goes through the
+ * same four functions in one thread. */
 #include "app/flow.h"
 
 #include <pthread.h>

@@ -3,8 +3,9 @@
  * enough. Of edges on black filters leave much, the same strings come again, and only a slow search finds
  * them; of grain neither is left, and it takes good codes.
  *
- * So some rows of a strip are tried, first in the fast ways, until one is small enough, by a margin for what
- * is not tried. The constants are of trials on 435 pictures: photographs under fifteen filters. */
+ * So a strip is compressed fast, and where filters do not plainly win, some of its rows are tried in other
+ * ways, until one is small enough, by a margin for what is not tried. The constants are of trials on 435
+ * pictures: photographs under fifteen filters. */
 #include "images/png_compress.h"
 
 #include <stdint.h>
@@ -22,19 +23,21 @@ enum {
     SAMPLED = 8,     /* the part of a strip that is tried, in so many groups of rows */
     GROUPS = 4,
     SAMPLE_LEAST = 128 << 10,
-    CLEAR = 10,     /* filters that save this part of the bytes leave strings nothing to gain */
-    SAFE = 128,     /* what is smaller by this part of them is so in the strip as well */
+    CLEAR = 12,     /* where filters save this part of all bytes, no search saves more */
+    SAFE = 128,     /* what of a sample is smaller by this part of all is so of the strip */
     GOAL_LEVEL = 6, /* of zlib, on rows as they are */
-    GRAIN = 2 /* where strings save less than this part, zlib's blocks may be the better ones */
+    GRAIN = 2       /* where strings leave more than this part, zlib's codes may be better */
 };
 
-/* Those of filtered rows, then those of rows as they are; from fast to slow. */
+/* Two for filtered rows, two for rows as they are; from fast to slow. */
 typedef enum Way { FAST, RUNS, STRINGS, GOAL } Way;
 
 struct GfPngCompressor {
     int level;
     unsigned char *filtered; /* with a filter byte before each row; owned */
-    unsigned char *plain;    /* the same of rows as they are, while some are tried; owned */
+    unsigned char *sample;   /* some of these; owned */
+    unsigned char *plain;    /* the same rows as they are; owned */
+    unsigned char *tried;    /* what is made of them; owned */
     GfDeflater *fast;        /* of level 1; owned */
     GfSqueezer *slow;        /* likewise */
     z_stream zlib;           /* of higher levels, and for RUNS and GOAL */
@@ -46,9 +49,18 @@ size_t gf_png_compressed_bound(size_t size)
     return gf_max(gf_deflate_bound(size), compressBound((uLong)size)) + MARGIN;
 }
 
-static GfStatus prepare(GfPngCompressor *compressor, size_t size)
+/* Rows of each group of a sample. */
+static size_t group_rows(size_t count, size_t row_bytes)
 {
-    GF_TRY(gf_allocate(size, 1, &compressor->filtered));
+    size_t least = SAMPLE_LEAST / (row_bytes + 1) + 1;
+    size_t wanted = gf_min(gf_max(count / SAMPLED, least), count);
+    return (wanted + GROUPS - 1) / GROUPS;
+}
+
+static GfStatus prepare(GfPngCompressor *compressor, size_t count, size_t row_bytes)
+{
+    size_t sampled = gf_min(group_rows(count, row_bytes) * GROUPS, count) * (row_bytes + 1);
+    GF_TRY(gf_allocate(count, row_bytes + 1, &compressor->filtered));
     if (compressor->level == 0)
         return GF_OK;
     if (deflateInit2(&compressor->zlib, compressor->level, Z_DEFLATED, -MAX_WBITS,
@@ -58,7 +70,9 @@ static GfStatus prepare(GfPngCompressor *compressor, size_t size)
     compressor->has_zlib = true;
     if (compressor->level > 1)
         return GF_OK;
-    GF_TRY(gf_allocate(size, 1, &compressor->plain));
+    GF_TRY(gf_allocate(sampled, 1, &compressor->sample));
+    GF_TRY(gf_allocate(sampled, 1, &compressor->plain));
+    GF_TRY(gf_allocate(gf_png_compressed_bound(sampled), 1, &compressor->tried));
     GF_TRY(gf_deflater_create(&compressor->fast));
     return gf_squeezer_create(&compressor->slow);
 }
@@ -70,7 +84,7 @@ GfStatus gf_png_compressor_create(int level, size_t count, size_t row_bytes, GfP
     *out = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *compressor, &compressor));
     compressor->level = level;
-    GF_GO(prepare(compressor, count * (row_bytes + 1)));
+    GF_GO(prepare(compressor, count, row_bytes));
     *out = compressor;
     return GF_OK;
 done:
@@ -87,7 +101,9 @@ void gf_png_compressor_free(GfPngCompressor *compressor)
     gf_deflater_free(compressor->fast);
     gf_squeezer_free(compressor->slow);
     free(compressor->filtered);
+    free(compressor->sample);
     free(compressor->plain);
+    free(compressor->tried);
     free(compressor);
 }
 
@@ -131,20 +147,17 @@ static size_t compress_as(GfPngCompressor *compressor, Way way, const unsigned c
 }
 
 /* How large that would be. */
-static size_t try(GfPngCompressor *compressor, Way way, const unsigned char *from, size_t size,
-                  unsigned char *out)
+static size_t try(GfPngCompressor *compressor, Way way, const unsigned char *from, size_t size)
 {
-    size_t made = way == STRINGS ? gf_squeezed_size(compressor->slow, from, size, out)
-                                 : compress_as(compressor, way, from, size, out);
+    size_t made = way == STRINGS ? gf_squeezed_size(compressor->slow, from, size, compressor->tried)
+                                 : compress_as(compressor, way, from, size, compressor->tried);
     return made ? made : size;
 }
 
 /* Filters some rows from all over a strip, and returns how many bytes that gave. */
 static size_t filter_sample(const GfPngRows *rows, unsigned filter, unsigned char *to)
 {
-    size_t least = SAMPLE_LEAST / (rows->row_bytes + 1) + 1, size = 0;
-    size_t wanted = gf_min(gf_max(rows->count / SAMPLED, least), rows->count);
-    size_t each = (wanted + GROUPS - 1) / GROUPS;
+    size_t each = group_rows(rows->count, rows->row_bytes), size = 0;
     for (size_t i = 0; i < GROUPS && each * (i + 1) <= rows->count; i++) {
         GfPngRows group = *rows;
         group.above += (rows->count - each) * i / (GROUPS - 1) * rows->row_bytes;
@@ -155,36 +168,42 @@ static size_t filter_sample(const GfPngRows *rows, unsigned filter, unsigned cha
     return size;
 }
 
-/* `out` is room to try in. */
+/* `made`: bytes that the strip takes by FAST. */
 static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsigned filter,
-                      unsigned char *out)
+                      size_t made)
 {
-    const unsigned char *filtered = compressor->filtered, *plain = compressor->plain;
-    size_t size = filter_sample(rows, filter, compressor->filtered), safe = size / SAFE;
-    filter_sample(rows, 0, compressor->plain);
-    size_t fast = try(compressor, FAST, filtered, size, out);
-    if (filter != 0 && fast + size / CLEAR < try(compressor, FAST, plain, size, out))
+    const unsigned char *sample = compressor->sample, *plain = compressor->plain;
+    size_t size = filter_sample(rows, 0, compressor->plain), safe = size / SAFE;
+    size_t share = made * size / filtered_size(rows);
+    if (filter != 0 && share + size / CLEAR < try(compressor, FAST, plain, size))
         return FAST;
-    size_t strings = try(compressor, STRINGS, plain, size, out);
+    filter_sample(rows, filter, compressor->sample);
+    size_t fast = try(compressor, FAST, sample, size);
+    size_t strings = try(compressor, STRINGS, plain, size);
     if (fast + safe < strings)
         return FAST;
-    size_t runs = try(compressor, RUNS, filtered, size, out), least = gf_min(fast, runs);
+    size_t runs = try(compressor, RUNS, sample, size), least = gf_min(fast, runs);
     if (runs + safe < strings)
         return RUNS;
-    if (strings > size / GRAIN && try(compressor, GOAL, plain, size, out) < gf_min(least, strings))
+    if (strings > size / GRAIN && try(compressor, GOAL, plain, size) < gf_min(least, strings))
         return GOAL;
     return strings < least ? STRINGS : runs < fast ? RUNS : FAST;
 }
 
 static size_t compress_fast(GfPngCompressor *compressor, const GfPngRows *rows, unsigned char *out)
 {
-    /* The scratch is the place of the filtered rows. */
-    unsigned filter = gf_png_filter_choose(rows, compressor->filtered);
-    Way way = choose_way(compressor, rows, filter, out);
+    unsigned char *filtered = compressor->filtered; /* before that, scratch */
+    unsigned filter = gf_png_filter_choose(rows, filtered);
     size_t size = filtered_size(rows);
-    gf_png_filter(rows, way < STRINGS ? filter : 0, compressor->filtered);
-    size_t made = compress_as(compressor, way, compressor->filtered, size, out);
-    return made ? made : gf_deflate(compressor->fast, compressor->filtered, size, out);
+    gf_png_filter(rows, filter, filtered);
+    size_t made = gf_deflate(compressor->fast, filtered, size, out);
+    Way way = choose_way(compressor, rows, filter, made);
+    if (way == FAST)
+        return made;
+    if (way > RUNS)
+        gf_png_filter(rows, 0, filtered);
+    made = compress_as(compressor, way, filtered, size, out);
+    return made ? made : gf_deflate(compressor->fast, filtered, size, out);
 }
 
 /* ---- the others ---- */
