@@ -8,16 +8,16 @@
 
 typedef struct GfSqueezer GfSqueezer;
 
-/* What one thread needs; up to a megabyte, taken as it is needed. GF_EMEMORY. */
+/* What one thread needs; up to a megabyte. GF_EMEMORY. */
 GfStatus gf_squeezer_create(GfSqueezer **squeezer);
 
 /* NULL is allowed. */
 void gf_squeezer_free(GfSqueezer *squeezer);
 
-/* As gf_deflate(): `out` has gf_deflate_bound(size) bytes. Returns 0 where there is no memory for it, or the
- * piece would not become smaller than `size`. */
+/* As gf_deflate(): `out` has gf_deflate_bound(size) bytes. Returns 0 where the data would not become smaller
+ * than `size`. */
 size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out);
 
-/* How large gf_squeeze() would make it, within a few bytes, in less time. */
+/* How large gf_squeeze() would make it, within a few bytes, in less time; `out` is overwritten. */
 size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out);

@@ -16,20 +16,41 @@ enum {
     BLOCK_ENDS = 128, /* in z_stream.data_type */
     LAST_BLOCK = 64,
     UNUSED_BITS = 7,
-    WINDOW = 64 << 10,
+    SCRATCH = 64 << 10,
     LEVEL = 7 /* the lowest that is hardly ever larger than zlib's level 6 */
 };
 
 struct GfSqueezer {
-    struct libdeflate_compressor *compressor; /* NULL: not needed so far */
+    struct libdeflate_compressor *compressor;
     z_stream inflate;
     bool has_inflate;
-    unsigned char window[WINDOW]; /* for what nobody reads */
+    unsigned char scratch[SCRATCH]; /* for what nobody reads */
 };
 
-GfStatus gf_squeezer_create(GfSqueezer **squeezer)
+/* Takes all memory, zlib's window too, so that what comes out never depends on what is left of it. */
+static GfStatus prepare(GfSqueezer *squeezer)
 {
-    return gf_allocate_zero(1, sizeof **squeezer, squeezer);
+    z_stream *inflater = &squeezer->inflate;
+    squeezer->compressor = libdeflate_alloc_compressor(LEVEL);
+    squeezer->has_inflate = inflateInit2(inflater, -MAX_WBITS) == Z_OK;
+    if (!squeezer->compressor || !squeezer->has_inflate ||
+        inflateSetDictionary(inflater, squeezer->scratch, 1 << MAX_WBITS) != Z_OK)
+        return gf_fail(GF_EMEMORY, "out of memory (deflate)");
+    return GF_OK;
+}
+
+GfStatus gf_squeezer_create(GfSqueezer **out)
+{
+    GfSqueezer *squeezer;
+    GfStatus status = GF_OK;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *squeezer, &squeezer));
+    GF_GO(prepare(squeezer));
+    *out = squeezer;
+    return GF_OK;
+done:
+    gf_squeezer_free(squeezer);
+    return status;
 }
 
 void gf_squeezer_free(GfSqueezer *squeezer)
@@ -40,15 +61,6 @@ void gf_squeezer_free(GfSqueezer *squeezer)
     if (squeezer->has_inflate)
         inflateEnd(&squeezer->inflate);
     free(squeezer);
-}
-
-static bool prepare(GfSqueezer *squeezer)
-{
-    if (!squeezer->has_inflate)
-        squeezer->has_inflate = inflateInit2(&squeezer->inflate, -MAX_WBITS) == Z_OK;
-    if (!squeezer->compressor)
-        squeezer->compressor = libdeflate_alloc_compressor(LEVEL);
-    return squeezer->has_inflate && squeezer->compressor;
 }
 
 /* Finds the bit at which the last block begins, and that behind it. */
@@ -63,8 +75,8 @@ static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, 
     inflater->avail_in = (uInt)size;
     *begin = *end = 0;
     while (!(inflater->data_type & BLOCK_ENDS) || !(inflater->data_type & LAST_BLOCK)) {
-        inflater->next_out = squeezer->window;
-        inflater->avail_out = WINDOW;
+        inflater->next_out = squeezer->scratch;
+        inflater->avail_out = SCRATCH;
         if (inflate(inflater, Z_BLOCK) != Z_OK)
             return false;
         if (inflater->data_type & BLOCK_ENDS) {
@@ -78,8 +90,6 @@ static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, 
 size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    if (!prepare(squeezer))
-        return 0;
     return libdeflate_deflate_compress(squeezer->compressor, in, size, out, size);
 }
 

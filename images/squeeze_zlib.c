@@ -10,17 +10,25 @@ enum { LEVEL = 6, MEMORY = 9 };
 
 struct GfSqueezer {
     z_stream stream;
-    bool has_stream;
 };
 
-GfStatus gf_squeezer_create(GfSqueezer **squeezer)
+GfStatus gf_squeezer_create(GfSqueezer **out)
 {
-    return gf_allocate_zero(1, sizeof **squeezer, squeezer);
+    GfSqueezer *squeezer;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *squeezer, &squeezer));
+    if (deflateInit2(&squeezer->stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(squeezer);
+        return gf_fail(GF_EMEMORY, "out of memory (zlib)");
+    }
+    *out = squeezer;
+    return GF_OK;
 }
 
 void gf_squeezer_free(GfSqueezer *squeezer)
 {
-    if (squeezer && squeezer->has_stream)
+    if (squeezer)
         deflateEnd(&squeezer->stream);
     free(squeezer);
 }
@@ -28,10 +36,7 @@ void gf_squeezer_free(GfSqueezer *squeezer)
 size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out)
 {
     z_stream *stream = &squeezer->stream;
-    if (!squeezer->has_stream)
-        squeezer->has_stream =
-            deflateInit2(stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!squeezer->has_stream || deflateReset(stream) != Z_OK)
+    if (deflateReset(stream) != Z_OK)
         return 0;
     stream->next_in = (unsigned char *)(uintptr_t)in;
     stream->avail_in = (uInt)size;
