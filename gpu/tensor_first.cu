@@ -87,13 +87,14 @@ struct Tile {
     bool edges;         /* may bias have too much for its windows? */
 };
 
-/* Do all taps of its windows lie on the picture? */
-template <typename F> __device__ bool is_whole(const Layer &q, const Tile &tile)
+/* Do all taps of `columns` x `rows` pixels, the first at (x, y) of the tile, lie on the picture? */
+template <typename F>
+__device__ bool are_whole(const Layer &q, const Tile &tile, int x, int y, int columns, int rows)
 {
-    const long long x = tile.x * F::stride + q.p.origin_x;
-    const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
-    return x >= 0 && y >= 0 && y + tile.in_rows <= q.p.in_height &&
-           x + (tile.columns - 1) * F::stride + q.p.width <= q.p.in_width;
+    const long long in_x = (tile.x + x) * F::stride + q.p.origin_x;
+    const long long in_y = (static_cast<long long>(tile.y) + y) * F::stride + q.p.origin_y;
+    return in_x >= 0 && in_y >= 0 && in_y + (rows - 1) * F::stride + q.p.height <= q.p.in_height &&
+           in_x + (columns - 1) * F::stride + q.p.width <= q.p.in_width;
 }
 
 template <typename F> __device__ Tile find_tile(const Layer &q)
@@ -113,7 +114,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
         min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
                tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
-    tile.edges = q.p.outside && !is_whole<F>(q, tile);
+    tile.edges = q.p.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
     return tile;
 }
 
@@ -480,6 +481,8 @@ __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int
 {
     constexpr int N = F::thread_columns;
     const float gain = q.p.finish.posts == 0 ? q.p.finish.gain : 1.0F;
+    if (are_whole<F>(q, tile, x, y, N, (F::thread_rows - 1) * F::downs + 1))
+        return;
 #pragma unroll 1
     for (int i = 0; i < F::thread_rows * N; i++) {
         const size_t down = static_cast<size_t>(y + i / N * F::downs);
