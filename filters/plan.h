@@ -162,20 +162,6 @@ static inline bool gf_step_is_dense(const GfStep *step)
            step->dilation_y == 1;
 }
 
-/* Of `taps` taps, `apart` samples apart, the first at `first`, those on a picture of `size` samples. */
-static inline void gf_taps_inside(ptrdiff_t first, size_t taps, size_t apart, size_t size,
-                                  size_t *begin, size_t *end)
-{
-    const ptrdiff_t step = (ptrdiff_t)apart, all = (ptrdiff_t)taps;
-    const ptrdiff_t before = first < 0 ? (step - 1 - first) / step : 0;
-    const ptrdiff_t room = (ptrdiff_t)size - first;
-    const ptrdiff_t until = room > 0 ? (room - 1) / step + 1 : 0;
-    *begin = (size_t)(before < all ? before : all);
-    *end = (size_t)(until < all ? until : all);
-    if (*end < *begin)
-        *end = *begin;
-}
-
 /* One filter's way from input rows to output rows. */
 typedef struct GfPipeline {
     const GfFilter *filter; /* borrowed */

@@ -607,32 +607,22 @@ __device__ inline void gf_put(const GfProblem<Sum> &p, size_t n, int o, long lon
     gf_store(row, x * p.out.pixel + o * p.out.plane, v, p.finish.out);
 }
 
-/* Of taps, `apart` samples apart, the first at `first`, those on a picture of `size` samples: [x, y). */
-__device__ inline int2 gf_taps_on(long long first, int taps, long long apart, long long size)
-{
-    const auto steps = [&](long long samples) { return apart == 1 ? samples : samples / apart; };
-    const long long before = first < 0 ? steps(apart - 1 - first) : 0;
-    const long long until = first < size ? steps(size - 1 - first) + 1 : 0;
-    const int begin = before < taps ? static_cast<int>(before) : taps;
-    const int end = until < taps ? static_cast<int>(until) : taps;
-    return {begin, end < begin ? begin : end};
-}
-
 /* What the bias of a layer's map o has for taps outside the picture (GfStep.outside, which is there), of
  * output (x, y). */
 template <typename Sum>
 __device__ inline Sum gf_outside(const GfProblem<Sum> &p, int o, long long x, size_t y)
 {
-    const int2 across = gf_taps_on(x * p.stride_x + p.origin_x, p.width, p.dilation_x, p.in_width);
-    const int2 down = gf_taps_on(static_cast<long long>(y) * p.stride_y + p.origin_y, p.height,
-                                 p.dilation_y, p.in_height);
-    if (across.y - across.x == p.width && down.y - down.x == p.height)
+    long long left, right, top, bottom;
+    gf_taps_inside(x * p.stride_x + p.origin_x, p.width, p.dilation_x, p.in_width, &left, &right);
+    gf_taps_inside(static_cast<long long>(y) * p.stride_y + p.origin_y, p.height, p.dilation_y,
+                   p.in_height, &top, &bottom);
+    if (right - left == p.width && bottom - top == p.height)
         return 0;
     const int pitch = p.width + 1;
     const Sum *sums = p.outside + static_cast<size_t>(o) * pitch * (p.height + 1);
-    const Sum *above = sums + down.x * pitch, *below = sums + down.y * pitch;
+    const Sum *above = sums + top * pitch, *below = sums + bottom * pitch;
     return sums[p.height * pitch + p.width] -
-           (below[across.y] - below[across.x] - above[across.y] + above[across.x]);
+           (below[right] - below[left] - above[right] + above[left]);
 }
 
 /* From the combined response of output channel o to the stored sample: bias, functions, store. */

@@ -203,8 +203,8 @@ static void random_entered_layer(size_t turn)
         linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
     }
     add_bias(linear, 0.5);
-    if (below(2)) /* which leaves something of every map */
-        add_function(filter, GF_POINTWISE_LEAKY, 0.25, 0.0);
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
     must(gf_filter_add_exit(filter, (GfExit){false, 0.0, 1.0}), "exit");
     GfFormat format = format_of(across, down, colours, depth[0]);
     format.has_alpha = false;

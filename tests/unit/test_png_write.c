@@ -91,6 +91,18 @@ static unsigned char *add_piece(GfDeflater *deflater, const unsigned char *in, s
     return to + made;
 }
 
+/* Ends the pieces [joined, end): they are of bytes[0, size). */
+static void assert_joined(const unsigned char *joined, unsigned char *end,
+                          const unsigned char *bytes, size_t size)
+{
+    unsigned char *back = malloc(size + 1);
+    assert_non_null(back);
+    memcpy(end, gf_deflate_end, GF_DEFLATE_END_SIZE);
+    inflate_whole(joined, (size_t)(end - joined) + GF_DEFLATE_END_SIZE, back, size);
+    assert_memory_equal(back, bytes, size);
+    free(back);
+}
+
 static void pieces_join(void **state)
 {
     (void)state;
@@ -102,17 +114,14 @@ static void pieces_join(void **state)
     for (Content content = NOISE; content < CONTENTS; content++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             size_t size = sizes[i], all = size + 1 + size;
-            unsigned char *bytes = make(content, all), *back = malloc(all + 1);
+            unsigned char *bytes = make(content, all);
             unsigned char *joined = malloc(2 * gf_deflate_bound(size) + gf_deflate_bound(1) + 8);
-            assert_true(back && joined);
+            assert_non_null(joined);
             unsigned char *end = add_piece(deflater, bytes, size, joined);
             end = add_piece(deflater, bytes + size, 1, end);
             end = add_piece(deflater, bytes + size + 1, size, end);
-            memcpy(end, gf_deflate_end, GF_DEFLATE_END_SIZE);
-            inflate_whole(joined, (size_t)(end - joined) + GF_DEFLATE_END_SIZE, back, all);
-            assert_memory_equal(back, bytes, all);
+            assert_joined(joined, end, bytes, all);
             free(bytes);
-            free(back);
             free(joined);
         }
     gf_deflater_free(deflater);
@@ -178,9 +187,9 @@ static void squeezed_pieces_join(void **state)
     for (Content content = NOISE; content < CONTENTS; content++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             size_t size = sizes[i], all = 2 * size;
-            unsigned char *bytes = make(content, all), *back = malloc(all + 1);
+            unsigned char *bytes = make(content, all);
             unsigned char *joined = malloc(2 * gf_deflate_bound(size) + GF_DEFLATE_END_SIZE);
-            assert_true(back && joined);
+            assert_non_null(joined);
             joined[gf_deflate_bound(size)] = 0xa5;
             size_t made = gf_squeeze(squeezer, bytes, size, joined);
             assert_int_equal(joined[gf_deflate_bound(size)], 0xa5);
@@ -191,11 +200,8 @@ static void squeezed_pieces_join(void **state)
                 end = add_piece(deflater, bytes, size, joined);
             made = gf_squeeze(squeezer, bytes + size, size, end);
             end = made ? end + made : add_piece(deflater, bytes + size, size, end);
-            memcpy(end, gf_deflate_end, GF_DEFLATE_END_SIZE);
-            inflate_whole(joined, (size_t)(end - joined) + GF_DEFLATE_END_SIZE, back, all);
-            assert_memory_equal(back, bytes, all);
+            assert_joined(joined, end, bytes, all);
             free(bytes);
-            free(back);
             free(joined);
         }
     gf_deflater_free(deflater);
@@ -206,15 +212,11 @@ static void stored_pieces_join(void **state)
 {
     (void)state;
     enum { SIZE = 100001 };
-    unsigned char *bytes = make(NOISE, SIZE), *back = malloc(SIZE + 1);
+    unsigned char *bytes = make(NOISE, SIZE);
     unsigned char *out = malloc(gf_deflate_bound(SIZE) + GF_DEFLATE_END_SIZE);
-    assert_true(back && out);
-    size_t made = gf_deflate_store(bytes, SIZE, out);
-    memcpy(out + made, gf_deflate_end, GF_DEFLATE_END_SIZE);
-    inflate_whole(out, made + GF_DEFLATE_END_SIZE, back, SIZE);
-    assert_memory_equal(back, bytes, SIZE);
+    assert_non_null(out);
+    assert_joined(out, out + gf_deflate_store(bytes, SIZE, out), bytes, SIZE);
     free(bytes);
-    free(back);
     free(out);
 }
 
