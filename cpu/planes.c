@@ -187,9 +187,6 @@ static void emit(const Block *block, size_t c, void *row)
     size_t first = planar ? c * step->out_width + block->tile.x0 : block->tile.x0 * apart + c;
     unsigned char *to = block->to + (size_t)(block->y - block->y0) * block->stride +
                         first * gf_sample_size(step->out);
-    for (size_t r = 0; step->outside && r < block->rows; r++)
-        gf_finish_edges(step, planes->functions, c, (unsigned char *)row + r * pitch * planes->real,
-                        planes->real, block->tile.x0, block->tile.width, block->y + (ptrdiff_t)r);
     gf_finish_row(step, planes->functions, c, row, (block->rows - 1) * pitch + block->tile.width);
     for (size_t r = 0; r < block->rows; r++, to += block->stride)
         planes->functions->store(to, step->out, apart,

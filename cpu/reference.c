@@ -90,26 +90,11 @@ static double respond(const GfStep *step, const Source *in, size_t f, size_t x, 
     return linear->scale * sum + linear->offset;
 }
 
-/* What the bias of filter f has for those taps that lie outside. */
-static double outside(const GfStep *step, size_t x, size_t y, size_t f)
-{
-    const size_t width = step->linear.width, height = step->linear.height, pitch = width + 1;
-    double sum = 0.0;
-    for (size_t ky = 0; step->outside && ky < height; ky++)
-        for (size_t kx = 0; kx < width; kx++) {
-            const double *at = step->outside + (f * (height + 1) + ky) * pitch + kx;
-            ptrdiff_t in_x, in_y;
-            if (!tap_place(step, x, y, kx, ky, &in_x, &in_y))
-                sum += at[pitch + 1] - at[pitch] - at[1] + at[0];
-        }
-    return sum;
-}
-
 static double layer(const GfStep *step, const Source *in, size_t x, size_t y, size_t f)
 {
     const GfLinear *linear = &step->linear;
     size_t group = f / (linear->filters / linear->groups);
-    return respond(step, in, f, x, y, group * linear->depth) - outside(step, x, y, f);
+    return respond(step, in, f, x, y, group * linear->depth);
 }
 
 static double pool(const GfStep *step, const Source *in, size_t x, size_t y, size_t c)

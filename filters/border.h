@@ -50,18 +50,3 @@ static inline GF_HOST_DEVICE long long gf_border_index(long long i, long long n,
     }
     return -1;
 }
-
-/* Of `taps` taps, `apart` samples apart, the first at `first`, [*begin, *end) lie on n samples. */
-static inline GF_HOST_DEVICE void gf_taps_inside(long long first, long long taps, long long apart,
-                                                 long long n, long long *begin, long long *end)
-{
-    long long before = first < 0 ? apart - 1 - first : 0, until = first < n ? n - 1 - first : -1;
-    if (apart > 1) { /* divisions are slow on a GPU */
-        before /= apart;
-        until = until < 0 ? -1 : until / apart;
-    }
-    *begin = before < taps ? before : taps;
-    *end = until + 1 < taps ? until + 1 : taps;
-    if (*end < *begin)
-        *end = *begin;
-}

@@ -86,8 +86,7 @@ typedef enum GfLayout {
  *
  * a layer makes for output sample (x, y, f), g = f / (filters / groups) being its group,
  *
- *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset + bias[f]
- *       - sum over the (ky, kx) that lie outside the picture of what bias[f] has for them: `outside`;
+ *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset + bias[f];
  *
  * a pool makes the maximum, mean or length of at(c, ky, kx), plus bias[c]. An average is divided by
  * the taps within [count_x0, count_x1) x [count_y0, count_y1): the picture, or the picture and its
@@ -137,9 +136,10 @@ typedef struct GfStep {
     GfBorder border;
     double border_value;
     const double *bias; /* borrowed: out_channels numbers, or NULL */
-    /* Borrowed, or NULL: for each filter (height + 1) x (width + 1) numbers, of which [i][j] is what bias has
-     * for taps above i and left of j. */
-    const double *outside;
+    /* NULL but where a network's entry is part of its first layer (gpu/enter.h); borrowed. What is taken off the samples
+     * of each channel before they are multiplied. And for each filter (height + 1) x (width + 1) numbers, of
+     * which [i][j] is what bias has too much where the taps above i and left of j are outside the picture. */
+    const double *centres, *outside;
     GfCombine combine;
     GfPointwise post[GF_STEP_MAX_POST];
     size_t posts;

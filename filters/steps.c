@@ -360,101 +360,6 @@ static GfStatus add_upsample(Builder *builder, const GfUpsample *upsample)
     return GF_OK;
 }
 
-/* ---- a network's entry and its first layer ---- */
-
-/* A layer of 1 x 1 in front of another one is the same as other weights of that. Where that has its
- * constant around what it reads, samples there are 0 from now on, and bias, which has what the entry adds
- * to each tap, has that less the constant too much for taps outside. That is done where the layer reads
- * bytes, which are exact in any arithmetic: of other samples sums would lose what is left of them when
- * their mean is taken off. */
-typedef struct Fold {
-    const GfLinear *entry, *layer;
-    double *weights, *bias, *outside; /* outside: NULL where nothing is around */
-} Fold;
-
-static void fold_filter(const Fold *fold, size_t f)
-{
-    const GfLinear *layer = fold->layer, *entry = fold->entry;
-    const size_t width = layer->width, height = layer->height, taps = width * height;
-    const size_t pitch = width + 1;
-    double *outside = fold->outside ? fold->outside + f * (height + 1) * pitch : NULL;
-    fold->bias[f] = layer->bias ? layer->bias[f] : 0.0;
-    for (size_t k = 0; k < taps; k++) {
-        double added = 0.0, constant = 0.0;
-        for (size_t c = 0; c < layer->depth; c++) {
-            double tap = layer->scale * layer->weights[(f * layer->depth + c) * taps + k];
-            added += tap * entry->bias[c];
-            constant += tap * layer->sampling.border_value;
-            for (size_t d = 0; d < entry->depth; d++)
-                fold->weights[(f * entry->depth + d) * taps + k] +=
-                    tap * entry->weights[c * entry->depth + d];
-        }
-        fold->bias[f] += added;
-        if (!outside)
-            continue;
-        double *sum = outside + (k / width + 1) * pitch + k % width + 1;
-        *sum = added - constant + sum[-1] + *(sum - pitch) - *(sum - pitch - 1);
-    }
-}
-
-static bool has_padding(const GfSampling *sampling)
-{
-    return sampling->border == GF_BORDER_CONSTANT &&
-           (sampling->fit != GF_FIT_PAD || sampling->left > 0 || sampling->right > 0 ||
-            sampling->top > 0 || sampling->bottom > 0);
-}
-
-/* Does the layer alone read what the first step, an entry, makes, and has it no more to do when it reads the
- * picture? */
-static bool can_fold(const GfPipeline *pipeline)
-{
-    const GfStep *entry = pipeline->steps, *layer = entry + 1;
-    if (pipeline->count < 2 || !entry->entry || !gf_step_is_layer(layer) ||
-        layer->linear.groups > 1 || !layer->linear.weights ||
-        layer->linear.sampling.fit == GF_FIT_BORDER || entry->posts > 0 ||
-        entry->linear.depth > entry->linear.filters)
-        return false;
-    for (size_t i = 1; i < pipeline->count; i++)
-        if (pipeline->steps[i].skip == 1)
-            return false;
-    return true;
-}
-
-static GfStatus fold_entry(GfPipeline *pipeline)
-{
-    if (!can_fold(pipeline))
-        return GF_OK;
-    GfStep *entry = pipeline->steps, *step = entry + 1;
-    const GfLinear layer = step->linear;
-    Fold fold = {.entry = &entry->linear, .layer = &layer};
-    const size_t sums = layer.filters * (layer.height + 1) * (layer.width + 1);
-    const size_t weights = layer.filters * entry->linear.depth * layer.width * layer.height;
-    GF_TRY(store(pipeline, weights, &fold.weights));
-    GF_TRY(store(pipeline, layer.filters, &fold.bias));
-    memset(fold.weights, 0, weights * sizeof *fold.weights);
-    if (has_padding(&layer.sampling)) {
-        GF_TRY(store(pipeline, sums, &fold.outside));
-        memset(fold.outside, 0, sums * sizeof *fold.outside);
-    }
-    for (size_t f = 0; f < layer.filters; f++)
-        fold_filter(&fold, f);
-    bool differs = false;
-    for (size_t i = 0; fold.outside && i < sums; i++)
-        differs |= fold.outside[i] != 0.0;
-    step->outside = differs ? fold.outside : NULL;
-    step->linear.depth = entry->linear.depth;
-    step->linear.weights = fold.weights;
-    step->linear.bias = fold.bias;
-    step->linear.scale = 1.0;
-    step->linear.sampling.border_value = 0.0;
-    pipeline->count--;
-    memmove(entry, step, pipeline->count * sizeof *entry);
-    for (size_t i = 0; i < pipeline->count; i++)
-        if (pipeline->steps[i].skip != GF_NO_REFERENCE && pipeline->steps[i].skip > 0)
-            pipeline->steps[i].skip--;
-    return GF_OK;
-}
-
 /* ---- all stages ---- */
 
 static GfStatus add_stage(Builder *builder, size_t i)
@@ -549,8 +454,6 @@ GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfF
         GF_GO(add_light(pipeline, GF_POINTWISE_DECODE, builder.white, options->light));
     pipeline->lead = pipeline->count;
     GF_GO(add_stages(&builder));
-    if (in->sample == GF_U8)
-        GF_GO(fold_entry(pipeline));
 done:
     free(builder.reads);
     free(builder.referred);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpu/enter.h"
 #include "gpu/tensor.h"
 
 #ifdef GPUFILTER_HAVE_CUDA
@@ -154,8 +155,6 @@ static GfStatus special_supports(const GfStep *step, bool wide)
 {
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
-    if (step->outside)
-        return gf_fail(GF_EUNSUPPORTED, "special: no bias that depends on the border");
     if (gf_step_is_layer(step) && is_depthwise(&step->linear))
         return special_depthwise_supports(step);
     GF_TRY(need_dense(step, "special"));
@@ -263,6 +262,13 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
     if (linear->filters > 1 && step->keep_alpha)
         return gf_fail(GF_EUNSUPPORTED, "tensor: no opacity that is copied beside two kernels");
     return gf_tensor_supports_kernels(step);
+}
+
+static bool tensor_enters(const GfStep *entry, const GfStep *layer)
+{
+    GfStep step = *layer;
+    step.linear.depth = entry->linear.depth;
+    return gf_can_enter(entry, layer) && gf_tensor_is_first(&step);
 }
 
 static const char *const tensor_tilings[] = {
@@ -463,6 +469,7 @@ const GfAlgorithm gf_algorithms[] = {
      .source = "beyond the sources",
      .supports = tensor_supports,
      .pays = tensor_pays,
+     .enters = tensor_enters,
      .capability = 80,
      .launch = LAUNCHER(gf_launch_tensor),
      .tilings = tensor_tilings,

@@ -14,6 +14,9 @@ typedef struct GfAlgorithm {
     /* Can it do the pool that follows a step which it supports in the same launch (GfLaunch.pool)?
      * NULL: never. */
     bool (*pools)(const GfStep *step, const GfStep *pool);
+    /* Can it do a network's entry and the layer that follows it, which it supports, in one launch (gpu/enter.h)?
+     * NULL: never. */
+    bool (*enters)(const GfStep *entry, const GfStep *layer);
     int capability; /* the least compute capability, 10 * major + minor; 0: every card's will do */
     /* NULL in a build without CUDA. */
     GfLauncher launch;

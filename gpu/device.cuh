@@ -516,7 +516,7 @@ template <typename Sum> struct GfProblem {
     bool keep_alpha;
     GfBorder border;
     Sum border_value;
-    const Sum *weights, *bias, *outside;
+    const Sum *weights, *bias;
     GfFinish<Sum> finish;
 };
 
@@ -555,7 +555,6 @@ template <typename Sum> inline GfProblem<Sum> gf_problem(const GfLaunch *launch)
     p.border_value = static_cast<Sum>(step->border_value);
     p.weights = static_cast<const Sum *>(launch->weights);
     p.bias = static_cast<const Sum *>(launch->bias);
-    p.outside = static_cast<const Sum *>(launch->outside);
     p.finish = gf_finish<Sum>(step);
     return p;
 }
@@ -607,24 +606,6 @@ __device__ inline void gf_put(const GfProblem<Sum> &p, size_t n, int o, long lon
     gf_store(row, x * p.out.pixel + o * p.out.plane, v, p.finish.out);
 }
 
-/* What the bias of a layer's map o has for taps outside the picture (GfStep.outside, which is there), of
- * output (x, y). */
-template <typename Sum>
-__device__ inline Sum gf_outside(const GfProblem<Sum> &p, int o, long long x, size_t y)
-{
-    long long left, right, top, bottom;
-    gf_taps_inside(x * p.stride_x + p.origin_x, p.width, p.dilation_x, p.in_width, &left, &right);
-    gf_taps_inside(static_cast<long long>(y) * p.stride_y + p.origin_y, p.height, p.dilation_y,
-                   p.in_height, &top, &bottom);
-    if (right - left == p.width && bottom - top == p.height)
-        return 0;
-    const int pitch = p.width + 1;
-    const Sum *sums = p.outside + static_cast<size_t>(o) * pitch * (p.height + 1);
-    const Sum *above = sums + top * pitch, *below = sums + bottom * pitch;
-    return sums[p.height * pitch + p.width] -
-           (below[right] - below[left] - above[right] + above[left]);
-}
-
 /* From the combined response of output channel o to the stored sample: bias, functions, store. */
 template <typename Sum>
 __device__ inline void gf_finish_sample(const GfProblem<Sum> &p, size_t n, int o, long long x,
@@ -632,8 +613,6 @@ __device__ inline void gf_finish_sample(const GfProblem<Sum> &p, size_t n, int o
 {
     if (p.bias)
         v += p.bias[o];
-    if (p.outside)
-        v -= gf_outside(p, o, x, y);
     gf_put(p, n, o, x, y, gf_post(p.finish, v, o < p.post_channels));
 }
 
@@ -759,14 +738,6 @@ __device__ inline void gf_finish_fours(const GfProblem<Sum> &p, size_t n, int o,
 #pragma unroll
     for (int i = 0; p.bias && i < FOURS * 4; i++)
         r[i] += bias;
-    if (p.outside)
-#pragma unroll 1
-        for (int i = 0; i < count; i++) {
-            const Sum outside = gf_outside(p, o, x + i, y);
-#pragma unroll
-            for (int j = 0; j < FOURS * 4; j++)
-                r[j] -= j == i ? outside : Sum(0);
-        }
     gf_post_each(p.finish, r, [&](int) { return colour; });
 #pragma unroll
     for (int f = 0; f < FOURS * 4; f += 4) {

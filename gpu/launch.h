@@ -51,7 +51,7 @@ typedef struct GfLaunch {
     const void *factors;      /* of a separable step: for each kernel its column, then its row */
     const void *factors_host; /* the same; host */
     const void *bias;         /* out_channels, or NULL */
-    const void *outside;      /* GfStep.outside, or NULL */
+    const void *outside;      /* GfStep.outside in f32, or NULL */
     void *state;              /* what the method's open() made, or NULL */
     size_t tiling;            /* 0: the method's choice; i: the table's tilings[i - 1] */
 } GfLaunch;
@@ -569,10 +569,10 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
     const GfLinear *linear = &step->linear;
-    if (gf_tensor_is_first(step) || step->outside || step->out != GF_F32 ||
-        linear->width > GF_FLAT_SIDE || linear->height > GF_FLAT_SIDE ||
-        step->stride_x > GF_FLAT_STRIDE || step->stride_y > GF_FLAT_STRIDE ||
-        step->dilation_x > GF_FLAT_SIDE || step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
+    if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
+        linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
+        step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
+        step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
         linear->filters / linear->groups <= 16 || step->out_width >= 1 << 24 ||
         linear->groups * linear->depth >= 1 << 19)
         return false;

@@ -15,6 +15,7 @@
 #include "gpu/algorithms.h"
 #include "gpu/backend.h"
 #include "gpu/device.h"
+#include "gpu/enter.h"
 
 enum {
     ROW_ALIGNMENT = 256,  /* bytes: rows begin where a warp's widest access does */
@@ -40,8 +41,9 @@ typedef struct Method {
     const GfAlgorithm *algorithm; /* NULL for steps that are no filters */
     const char *name;
     GfLauncher launch;
-    bool pools;                               /* it does the pool that follows too */
-    void *weights_host, *factors_host;        /* for the launchers */
+    GfEntered entered;                 /* not all zeros: it does this step and the next as one */
+    bool pools;                        /* it does the pool that follows too */
+    void *weights_host, *factors_host; /* for the launchers */
     void *weights, *factors, *bias, *outside; /* on the device */
     void *state;                              /* the algorithm's own */
 } Method;
@@ -246,12 +248,22 @@ static GfStatus upload_factors(GfSession *session, const GfLinear *linear, bool 
     return status;
 }
 
-static GfStatus make_filter(GfSession *session, const GfPipeline *pipeline, size_t i,
-                            Method *method)
+static bool enters(const Method *method)
 {
-    const GfStep *step = &pipeline->steps[i];
+    return method->entered.weights != NULL;
+}
+
+/* The steps that a method does. */
+static size_t steps_of(const Method *method)
+{
+    return method->pools || enters(method) ? 2 : 1;
+}
+
+static GfStatus make_filter(GfSession *session, const GfPipeline *pipeline, size_t i,
+                            const GfStep *step, Method *method)
+{
     const bool wide = pipeline->wide;
-    GF_TRY(choose(session->cuda, pipeline, i, &method->algorithm));
+    GF_TRY(choose(session->cuda, pipeline, i + enters(method), &method->algorithm));
     method->launch = method->algorithm->launch;
     method->name = method->algorithm->name;
     GF_TRY(upload_taps(session, &step->linear, wide, method));
@@ -283,7 +295,7 @@ static GfStatus upload_tables(GfSession *session, const GfLight *light, bool wid
 static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size_t i,
                             Method *method)
 {
-    const GfStep *step = &pipeline->steps[i];
+    const GfStep *step = enters(method) ? &method->entered.step : &pipeline->steps[i];
     if (step->bias)
         GF_TRY(
             upload(session, step->bias, step->out_channels, pipeline->wide, NULL, &method->bias));
@@ -298,7 +310,7 @@ static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size
     }
     switch (step->kind) {
     case GF_STEP_FILTER:
-        return make_filter(session, pipeline, i, method);
+        return make_filter(session, pipeline, i, step, method);
     case GF_STEP_POOL:
         method->launch = gf_launch_pool;
         break;
@@ -364,13 +376,13 @@ static GfRows view(const Buffer *buffer, const Layout *layout, size_t first, siz
                     .plane = layout->plane};
 }
 
-/* Runs step i, and with it the pool that it does, on the output rows that are needed, into `to`. */
+/* Runs step i, and with it what its method does besides, on the output rows that are needed, into `to`. */
 static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const Chain *chain,
                          size_t i, Buffer *to)
 {
-    const GfStep *step = &pipeline->steps[i];
     const Method *method = &chain->methods[i];
-    const size_t last = i + method->pools;
+    const GfStep *step = enters(method) ? &method->entered.step : &pipeline->steps[i];
+    const size_t last = i + steps_of(method) - 1;
     GfRowRange rows = chain->need[last + 1];
     Layout layout = lay_output(&pipeline->steps[last]);
     GF_TRY(reserve(session, to, rows.end - rows.begin, layout.pitch));
@@ -413,7 +425,7 @@ static GfStatus run_pipeline(GfSession *session, Slot *slot, size_t output, cons
     chain->read[0] =
         view(&session->rows, &layout, chain->need[0].begin / ring_rows * ring_rows, ring_rows);
     for (size_t i = 0, next; i < pipeline->count; i = next) {
-        next = i + 1 + chain->methods[i].pools;
+        next = i + steps_of(&chain->methods[i]);
         GF_TRY(run_step(session, pipeline, chain, i,
                         next == pipeline->count ? &slot->outputs[output]
                                                 : &session->between[chain->buffers[i]]));
@@ -524,6 +536,7 @@ static void free_method(Method *method)
     (void)cudaFree(method->outside);
     free(method->weights_host);
     free(method->factors_host);
+    gf_entered_release(&method->entered);
 }
 
 static void free_chains(GfSession *session)
@@ -611,7 +624,22 @@ static void fuse_pools(const GfPipeline *pipeline, Method *methods)
     }
 }
 
-/* Gives each step the first buffer that holds nothing which it or a later step reads. A pool that the
+/* Has a network's entry and its first layer done as one where the layer's method can, and nothing else reads
+ * what the entry makes. */
+static GfStatus fuse_entry(const Cuda *cuda, const GfPipeline *pipeline, Method *methods)
+{
+    const GfStep *entry = pipeline->steps, *layer = entry + 1;
+    const GfAlgorithm *algorithm;
+    if (pipeline->count < 2 || !gf_can_enter(entry, layer) || is_read_after(pipeline, 0, 1))
+        return GF_OK;
+    GF_TRY(choose(cuda, pipeline, 1, &algorithm));
+    if (!algorithm->enters || !algorithm->enters(entry, layer))
+        return GF_OK;
+    methods[1].name = "fused";
+    return gf_enter(entry, layer, &methods[0].entered);
+}
+
+/* Gives each step the first buffer that holds nothing which it or a later step reads. One that the
  * step before does has that one's, into which it is made while that one's input is still read. */
 static void choose_buffers(const GfPipeline *pipeline, const Method *methods, size_t *buffers)
 {
@@ -622,7 +650,7 @@ static void choose_buffers(const GfPipeline *pipeline, const Method *methods, si
             buffers[i] += taken;
             j = taken ? 0 : j + 1;
         }
-        if (i > 0 && methods[i - 1].pools)
+        if (i > 0 && steps_of(&methods[i - 1]) > 1)
             buffers[i] = buffers[i - 1];
     }
 }
@@ -634,8 +662,10 @@ static GfStatus make_chain(GfSession *session, const GfPipeline *pipeline, Chain
     GF_TRY(gf_allocate_zero(count, sizeof *chain->buffers, &chain->buffers));
     GF_TRY(gf_allocate_zero(count, sizeof *chain->read, &chain->read));
     GF_TRY(gf_allocate_zero(count + 1, sizeof *chain->need, &chain->need));
+    GF_TRY(fuse_entry(session->cuda, pipeline, chain->methods));
     for (size_t i = 0; i < count; i++)
-        GF_TRY(make_method(session, pipeline, i, &chain->methods[i]));
+        if (!chain->methods[i].name)
+            GF_TRY(make_method(session, pipeline, i, &chain->methods[i]));
     fuse_pools(pipeline, chain->methods);
     choose_buffers(pipeline, chain->methods, chain->buffers);
     return GF_OK;

@@ -15,7 +15,8 @@
  * Those sums are added by f32's rules. A row's power of two depends on its tile's columns alone, so that bits
  * do not depend on how a picture is cut into bands.
  *
- * Samples of 8 bits are numbers of f16 as they are, and have no lower part.
+ * Samples of 8 bits are numbers of f16 as they are, and have no lower part; so they are after a whole number was
+ * taken off them, where a network's entry is part of the layer (gpu/enter.h).
  *
  * Costs for 8 maps at 16 pixels, or 16 maps at 8, and a row of a kernel: a product and a half, of 16 numbers
  * (bytes: one; kernels of more than 7 rows: three and two). */
@@ -49,11 +50,13 @@ template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, int DOWNS> struct For
     static constexpr int chain = downs == 2 ? 1 : (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
     /* Of a multiprocessor, which bounds a thread's registers. */
     static constexpr int blocks = octets == 2 || STRIDE == 4 ? 3 : 4;
-    /* Words, of two samples: from window to window; of a row of the tile; from row to row. */
+    /* Words, of two samples: from window to window; of a row of the tile, bytes in fours; from row to row. */
     static constexpr int apart = shifts * STRIDE / 2;
-    static constexpr int words = (PRODUCTS * WINDOWS - 1) * apart + octets * OCTET / 2;
+    static constexpr int needed = (PRODUCTS * WINDOWS - 1) * apart + octets * OCTET / 2;
+    static constexpr int words = needed + (EXACT ? needed % 2 : 0);
     static constexpr int pitch = words * (EXACT ? 1 : 2);
     static constexpr int lane_words = (words + TEAM - 1) / TEAM;
+    static constexpr bool quads = STRIDE == 1 && octets == 2; /* planes of bytes come in fours */
     /* Of shared memory, for a tile of so many rows of input. */
     static constexpr size_t bytes(size_t channels, size_t rows)
     {
@@ -73,7 +76,9 @@ struct Layer {
     GfSample sample;
     const uint4 *weights;
     const float *lifts, *map_units; /* of channels, of maps */
-    bool vectors;                   /* may a thread's pixels be stored as one? */
+    const float *outside;           /* GfStep.outside */
+    float centres[GF_FIRST_CHANNELS];
+    bool vectors; /* may a thread's pixels be stored as one? */
 };
 
 /* Where a block works: its first pixel, its picture and its maps. */
@@ -114,7 +119,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
         min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
                tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
-    tile.edges = q.p.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
+    tile.edges = q.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
     return tile;
 }
 
@@ -178,7 +183,7 @@ template <typename In> __device__ size_t bytes_of_sample(const Layer &q)
 }
 
 template <typename F, typename In>
-__device__ Samples<F> load_row(const Layer &q, const char *line, const int *places)
+__device__ Samples<F> load_row(const Layer &q, const char *line, const int *places, float centre)
 {
     const size_t bytes = bytes_of_sample<In>(q);
     Samples<F> samples;
@@ -192,7 +197,8 @@ __device__ Samples<F> load_row(const Layer &q, const char *line, const int *plac
             const int place = j == 0 ? two.x : two.y;
             float v = live ? q.p.border_value : 0.0F;
             if (line && place >= 0)
-                v = gf_number_at<float, In>(line + static_cast<size_t>(place) * bytes, q.sample);
+                v = gf_number_at<float, In>(line + static_cast<size_t>(place) * bytes, q.sample) -
+                    centre;
             samples.of[i][j] = v;
         }
     }
@@ -200,7 +206,7 @@ __device__ Samples<F> load_row(const Layer &q, const char *line, const int *plac
 }
 
 /* The same of a row that lies on the picture as it is, from its first word on. */
-template <typename F, typename In> __device__ Samples<F> load_inside(const In *line)
+template <typename F, typename In> __device__ Samples<F> load_inside(const In *line, float centre)
 {
     Samples<F> samples;
     line += 2 * my_word<F>(0);
@@ -208,7 +214,7 @@ template <typename F, typename In> __device__ Samples<F> load_inside(const In *l
     for (int i = 0; i < F::lane_words; i++) {
         const bool live = (i + 1) * TEAM <= F::words || my_word<F>(i) < F::words;
         for (int j = 0; j < 2; j++)
-            samples.of[i][j] = live ? gf_number<float>(line[i * TEAM * 2 + j]) : 0.0F;
+            samples.of[i][j] = live ? gf_number<float>(line[i * TEAM * 2 + j]) - centre : 0.0F;
     }
     return samples;
 }
@@ -264,11 +270,11 @@ struct Line {
     bool live;
 };
 
-/* The i-th of all channels' rows. */
-template <typename F> __device__ Line find_line(const Layer &q, const Tile &tile, int i)
+/* The i-th of all channels' rows; SINGLE: of the first channel's. */
+template <bool SINGLE> __device__ Line find_line(const Layer &q, const Tile &tile, int i)
 {
     Line line = {0, i, false};
-    for (; !F::single && line.channel + 1 < q.p.depth && line.y >= tile.in_rows; line.channel++)
+    for (; !SINGLE && line.channel + 1 < q.p.depth && line.y >= tile.in_rows; line.channel++)
         line.y -= tile.in_rows;
     line.live = line.y < tile.in_rows;
     line.y = min(line.y, tile.in_rows - 1);
@@ -290,19 +296,20 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
         Samples<F> samples[RUN];
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
-            const Line line = find_line<F>(q, tile, first + i * TEAMS + team);
+            const Line line = find_line<F::single>(q, tile, first + i * TEAMS + team);
             const size_t row = shared.lines[line.y];
             const char *from = INSIDE || row != NOWHERE ? samples_of(q) + left + row +
                                                               line.channel * q.p.in.plane * q.size
                                                         : nullptr;
+            const float centre = F::exact ? q.centres[line.channel] : 0.0F;
             if constexpr (INSIDE)
-                samples[i] = load_inside<F>(reinterpret_cast<const In *>(from));
+                samples[i] = load_inside<F>(reinterpret_cast<const In *>(from), centre);
             else
-                samples[i] = load_row<F, In>(q, from, shared.places);
+                samples[i] = load_row<F, In>(q, from, shared.places, centre);
         }
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
-            const Line line = find_line<F>(q, tile, first + i * TEAMS + team);
+            const Line line = find_line<F::single>(q, tile, first + i * TEAMS + team);
             const int row = line.channel * q.rows + line.y;
             GfScale scales = {1.0F, 1.0F};
             if (!F::exact)
@@ -316,6 +323,131 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
     }
 }
 
+/* ---- from bytes to words ---- */
+
+constexpr int QUAD = 4;    /* pixels that a thread brings at a time */
+constexpr int COLOURS = 3; /* interleaved */
+
+/* Bytes of CHANNELS interleaved channels, in order. */
+template <int CHANNELS> struct Quad {
+    uint32_t of[CHANNELS];
+};
+
+/* Reads the words around a quad, of which up to 3 bytes lie before it and up to 4 behind. */
+template <int CHANNELS> __device__ Quad<CHANNELS> load_quad(const char *from)
+{
+    const uintptr_t at = reinterpret_cast<uintptr_t>(from);
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(at / 4 * 4);
+    const unsigned shift = at % 4 * CHAR_BIT;
+    Quad<CHANNELS> quad;
+    uint32_t last = words[0];
+#pragma unroll
+    for (int i = 0; i < CHANNELS; i++) {
+        const uint32_t next = words[i + 1];
+        quad.of[i] = __funnelshift_r(last, next, shift);
+        last = next;
+    }
+    return quad;
+}
+
+/* Samples `first` and CHANNELS after it, less the centre, as f16. Those from 1024 to 2047 have the byte as their
+ * lower half. */
+template <int CHANNELS>
+__device__ uint32_t two_samples(const Quad<CHANNELS> &quad, int first, float centre)
+{
+    const int second = first + CHANNELS;
+    const uint32_t bytes =
+        __byte_perm(quad.of[first / 4], quad.of[second / 4], first % 4 | (second % 4 + 4) << 4);
+    const uint32_t raised = __byte_perm(bytes, 0x6464U, 0x4140);
+    const __half2 samples =
+        __hsub2(*reinterpret_cast<const __half2 *>(&raised), __float2half2_rn(1024.0F + centre));
+    return *reinterpret_cast<const uint32_t *>(&samples);
+}
+
+/* A row of a tile: the picture's samples, null for the border's constant, and its first channel. */
+struct Row {
+    const char *samples;
+    int channel, y;
+    bool live;
+};
+
+template <typename F, int CHANNELS>
+__device__ Row find_row(const Layer &q, const Tile &tile, const Shared &shared, int i)
+{
+    const Line line = find_line<(F::single || CHANNELS > 1)>(q, tile, i);
+    const size_t at = shared.lines[line.y];
+    const char *samples = samples_of(q) + at + line.channel * q.p.in.plane;
+    return {at == NOWHERE ? nullptr : samples, line.channel, line.y, line.live};
+}
+
+/* A quad of a channel, each sample from where the border says; columns are the quad's. */
+__device__ uint2 read_quad(const Layer &q, const char *samples, const int *columns, float centre)
+{
+    float v[QUAD];
+#pragma unroll
+    for (int i = 0; i < QUAD; i++) {
+        v[i] = q.p.border_value;
+        if (samples && columns[i] >= 0)
+            v[i] = static_cast<float>(static_cast<uint8_t>(samples[columns[i]])) - centre;
+    }
+    const __half2 words[] = {__floats2half2_rn(v[0], v[1]), __floats2half2_rn(v[2], v[3])};
+    return *reinterpret_cast<const uint2 *>(words);
+}
+
+/* The same as a tile's stage() where samples are bytes, CHANNELS of them in a pixel. */
+template <typename F, int CHANNELS>
+__device__ void stage_bytes(const Layer &q, const Tile &tile, const Shared &shared)
+{
+    constexpr int TEAMS = THREADS / TEAM, QUADS = F::words / 2, MINE = (QUADS + TEAM - 1) / TEAM;
+    constexpr int BEFORE = (3 + CHANNELS - 1) / CHANNELS, BEHIND = (4 + CHANNELS - 1) / CHANNELS;
+    constexpr int RUN = CHANNELS == 1 && MINE < 7 ? 2 : 1; /* rows that are waited for together */
+    const int lane = static_cast<int>(threadIdx.x) % TEAM;
+    const int team = static_cast<int>(threadIdx.x) / TEAM;
+    const int left = static_cast<int>(tile.x * F::stride + q.p.origin_x);
+    const int width = static_cast<int>(q.p.in_width);
+    const int rows = tile.in_rows * (F::single || CHANNELS > 1 ? 1 : q.p.depth);
+    const auto is_whole = [&](const Row &row, int x) {
+        return row.samples && left + x >= BEFORE && left + x + QUAD + BEHIND <= width;
+    };
+    for (int first = team; first < rows; first += RUN * TEAMS) {
+        Quad<CHANNELS> quads[RUN][MINE];
+        Row row[RUN];
+#pragma unroll
+        for (int r = 0; r < RUN; r++) {
+            row[r] = find_row<F, CHANNELS>(q, tile, shared, first + r * TEAMS);
+#pragma unroll
+            for (int i = 0; i < MINE; i++) {
+                const int x = (i * TEAM + lane) * QUAD;
+                if (is_whole(row[r], x))
+                    quads[r][i] = load_quad<CHANNELS>(row[r].samples + (left + x) * CHANNELS);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < RUN; r++)
+#pragma unroll
+            for (int c = 0; c < CHANNELS && row[r].live; c++) {
+                const int to = (row[r].channel + c) * q.rows + row[r].y;
+                const float centre = q.centres[row[r].channel + c];
+                if (lane == 0)
+                    shared.scales[to] = q.lifts[row[r].channel + c];
+#pragma unroll
+                for (int i = 0; i < MINE; i++) {
+                    const int x = (i * TEAM + lane) * QUAD;
+                    uint2 words;
+                    if (x >= 2 * F::words)
+                        break;
+                    if (is_whole(row[r], x))
+                        words = {two_samples(quads[r][i], c, centre),
+                                 two_samples(quads[r][i], c + 2 * CHANNELS, centre)};
+                    else
+                        words = read_quad(q, row[r].samples ? row[r].samples + c : nullptr,
+                                          shared.places + x, centre);
+                    *reinterpret_cast<uint2 *>(shared.words + to * F::pitch + x / 2) = words;
+                }
+            }
+    }
+}
+
 /* Does the whole of a tile's input lie on the picture, and a channel's samples side by side? */
 template <typename F> __device__ bool is_inside(const Layer &q, const Tile &tile)
 {
@@ -323,6 +455,23 @@ template <typename F> __device__ bool is_inside(const Layer &q, const Tile &tile
     const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
     return q.p.in.pixel == 1 && x >= 0 && x + 2 * F::words <= q.p.in_width && y >= 0 &&
            y + tile.in_rows <= q.p.in_height;
+}
+
+template <typename F, typename In>
+__device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &shared)
+{
+    if constexpr (F::exact && !F::single) {
+        if (q.p.in.pixel == COLOURS && q.p.depth == COLOURS)
+            return stage_bytes<F, COLOURS>(q, tile, shared);
+    }
+    if constexpr (F::exact && F::quads) {
+        if (q.p.in.pixel == 1)
+            return stage_bytes<F, 1>(q, tile, shared);
+    } else if constexpr (!std::is_void_v<In>) {
+        if (is_inside<F>(q, tile))
+            return stage<F, In, true>(q, tile, shared);
+    }
+    stage<F, In, false>(q, tile, shared);
 }
 
 /* ---- products ---- */
@@ -474,7 +623,27 @@ template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
     return mine;
 }
 
-/* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has for taps outside. */
+/* Of the taps of a window from `first` on, those that lie on n samples. */
+__device__ int2 taps_inside(long long first, int taps, long long n)
+{
+    const int begin = static_cast<int>(max(0LL, min(-first, static_cast<long long>(taps))));
+    const int end = static_cast<int>(max(0LL, min(n - first, static_cast<long long>(taps))));
+    return {begin, max(begin, end)};
+}
+
+/* What bias has too much for map o at (x, y) (GfStep.outside). */
+__device__ float outside_of(const Layer &q, int o, long long x, long long y)
+{
+    const int2 h = taps_inside(x * q.p.stride_x + q.p.origin_x, q.p.width, q.p.in_width);
+    const int2 v = taps_inside(y * q.p.stride_y + q.p.origin_y, q.p.height, q.p.in_height);
+    const int pitch = q.p.width + 1;
+    const float *sums = q.outside + static_cast<size_t>(o) * pitch * (q.p.height + 1);
+    const float *above = sums + v.x * pitch, *below = sums + v.y * pitch;
+    return sums[q.p.height * pitch + q.p.width] -
+           (below[h.y] - below[h.x] - above[h.y] + above[h.x]);
+}
+
+/* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has too much. */
 template <typename F>
 __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int y,
                              float (&v)[F::thread_rows * F::thread_columns])
@@ -485,8 +654,8 @@ __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int
         return;
 #pragma unroll 1
     for (int i = 0; i < F::thread_rows * N; i++) {
-        const size_t down = static_cast<size_t>(y + i / N * F::downs);
-        const float outside = gain * gf_outside(q.p, o, tile.x + x + i % N, tile.y + down);
+        const long long down = static_cast<long long>(tile.y) + y + i / N * F::downs;
+        const float outside = gain * outside_of(q, o, tile.x + x + i % N, down);
 #pragma unroll
         for (int j = 0; j < F::thread_rows * N; j++)
             v[j] -= j == i ? outside : 0.0F;
@@ -499,20 +668,28 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
                        const Finish<F> &mine, const Sums<F> &sums)
 {
     constexpr int N = F::thread_columns;
+    /* The code of a kernel on floats is larger than what holds instructions. */
+    constexpr int AT_ONCE = F::exact ? F::thread_maps : 1;
     x += static_cast<int>(threadIdx.x) % 4 * N;
     y += my_down<F>();
     if (x >= tile.columns || y >= tile.rows)
         return;
-#pragma unroll
+#pragma unroll AT_ONCE
     for (int h = 0; h < F::thread_maps; h++) {
         const int o = my_map<F>(run, h);
         if (o >= q.p.out_channels)
             continue;
+        const float scale = h == 0 ? mine.scale[0] : mine.scale[F::thread_maps - 1];
+        const float shift = h == 0 ? mine.shift[0] : mine.shift[F::thread_maps - 1];
         float v[F::thread_rows * N];
 #pragma unroll
         for (int i = 0; i < F::thread_rows * N; i++) {
-            const int j = i % N, at = F::shifts == 2 ? j % 2 * 2 + j / 2 : h * 2 + j;
-            v[i] = fmaf(sums.of[i / N][at], mine.scale[h], mine.shift[h]);
+            const float(&sum)[4] = sums.of[i / N];
+            const int j = i % N;
+            v[i] = fmaf(F::shifts == 2 ? sum[j % 2 * 2 + j / 2]
+                        : h == 0       ? sum[j]
+                                       : sum[2 + j],
+                        scale, shift);
         }
         if (tile.edges)
             take_outside<F>(q, tile, o, x, y, v);
@@ -570,13 +747,7 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
     const Shared shared = find_shared<F>(q, memory);
     find_input<F>(q, tile, shared);
     __syncthreads();
-    bool inside = false;
-    if constexpr (!std::is_void_v<In>)
-        inside = is_inside<F>(q, tile);
-    if (inside)
-        stage<F, In, !std::is_void_v<In>>(q, tile, shared);
-    else
-        stage<F, In, false>(q, tile, shared);
+    stage_tile<F, In>(q, tile, shared);
     __syncthreads();
     if (F::exact || are_same(q, tile, shared.scales))
         run_units<F, true>(q, tile, shared);
@@ -658,6 +829,9 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     q.weights = static_cast<const uint4 *>(state->weights);
     q.lifts = state->lifts;
     q.map_units = state->units;
+    q.outside = static_cast<const float *>(launch->outside);
+    for (size_t c = 0; step->centres && c < step->channels; c++)
+        q.centres[c] = static_cast<float>(step->centres[c]);
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
     cudaError_t error = gf_allow_shared(tensor_first<F, In>, bytes);
     if (error != cudaSuccess)
