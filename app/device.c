@@ -5,9 +5,11 @@
 #include "app/device.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "app/message.h"
+#include "common/thread.h"
 #include "common/workers.h"
 #include "cpu/backend.h"
 #include "filters/spread.h"
@@ -27,6 +29,10 @@ struct GfDevices {
     pthread_mutex_t mutex;
     GfBackend *cpu, *cuda, *reference; /* opened so far */
     GfBackend *chosen;                 /* NULL: not decided */
+    size_t gpus;                       /* under cuda:all, those that are to be opened */
+    pthread_t opener;                  /* of all but the first */
+    bool has_opener;
+    atomic_bool closing; /* no more need be opened */
 };
 
 /* ---- opening; the mutex is held ---- */
@@ -47,21 +53,37 @@ static GfStatus open_reference(GfDevices *devices, GfBackend **backend)
     return GF_OK;
 }
 
-/* All GPUs as one backend. */
-static GfStatus open_all(const char *algorithm, GfBackend **all)
+/* Contexts start one after the other, a third of a second each: meanwhile those that there are work. */
+static void *open_others(void *argument)
 {
-    GfBackend *backends[GF_SPREAD_MAX];
-    size_t found = 0, opened = 0;
+    GfDevices *devices = argument;
+    for (size_t i = 1; i < devices->gpus; i++) {
+        GfBackend *other = NULL;
+        if (!atomic_load(&devices->closing) &&
+            gf_cuda_open((int)i, devices->options->algorithm, &other) != GF_OK)
+            gf_say_note(NULL, "cuda:%zu: %s; its work is done by the others", i, gf_message());
+        gf_spread_add(devices->cuda, other);
+    }
+    return NULL;
+}
+
+/* All GPUs as one backend. */
+static GfStatus open_all(GfDevices *devices)
+{
+    GfBackend *first;
+    size_t found = 0;
     GF_TRY(gf_cuda_devices(NULL, 0, &found));
-    GfStatus status = GF_OK;
-    for (; status == GF_OK && opened < gf_min(found, GF_SPREAD_MAX); opened++)
-        status = gf_cuda_open((int)opened, algorithm, &backends[opened]);
-    opened -= status != GF_OK;
-    if (status == GF_OK)
-        status = gf_spread_create(backends, opened, "cuda:all", all);
-    for (size_t i = 0; status != GF_OK && i < opened; i++)
-        backends[i]->close(backends[i]);
-    return status;
+    GF_TRY(gf_cuda_open(0, devices->options->algorithm, &first));
+    devices->gpus = gf_min(found, GF_SPREAD_MAX);
+    GfStatus status = gf_spread_create(first, devices->gpus, "cuda:all", &devices->cuda);
+    if (status != GF_OK) {
+        first->close(first);
+        return status;
+    }
+    devices->has_opener = gf_thread_start(&devices->opener, open_others, devices);
+    if (!devices->has_opener) /* slower, but no failure */
+        open_others(devices);
+    return GF_OK;
 }
 
 static GfStatus open_cuda(GfDevices *devices, GfBackend **backend)
@@ -69,7 +91,7 @@ static GfStatus open_cuda(GfDevices *devices, GfBackend **backend)
     const GfOptions *options = devices->options;
     if (!devices->cuda)
         GF_TRY(options->all_devices
-                   ? open_all(options->algorithm, &devices->cuda)
+                   ? open_all(devices)
                    : gf_cuda_open(options->device_number, options->algorithm, &devices->cuda));
     *backend = devices->cuda;
     return GF_OK;
@@ -214,6 +236,9 @@ void gf_devices_close(GfDevices *devices)
 {
     if (!devices)
         return;
+    atomic_store(&devices->closing, true);
+    if (devices->has_opener)
+        pthread_join(devices->opener, NULL);
     GfBackend *opened[] = {devices->cuda, devices->cpu, devices->reference};
     for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
         if (opened[i])

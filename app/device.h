@@ -7,8 +7,9 @@
 
 typedef struct GfDevices GfDevices;
 
-/* Opens what --device names. Under `auto` nothing is opened yet: even to ask CUDA whether there is
- * a GPU takes a tenth of a second. Errors: GF_ENODEVICE with the reason, GF_EUSAGE, GF_EMEMORY. */
+/* Opens what --device names; of all GPUs the first, while a thread opens the others. Under `auto`
+ * nothing is opened yet: even to ask CUDA whether there is a GPU takes a tenth of a second. Errors:
+ * GF_ENODEVICE with the reason, GF_EUSAGE, GF_EMEMORY. */
 GfStatus gf_devices_create(const GfOptions *options, GfDevices **devices);
 
 /* The backend of the run. Under `auto` the first call decides for all: `in` is the format of a

@@ -1,7 +1,7 @@
 /* A session is one of each backend, made when it gets its first work. A band is handed to one of them
  * together with those rows of the input that the band needs and the backend does not have yet, so that
  * only what neighbouring bands share is sent twice. Until a band is collected its rows stay in the
- * caller's ring: so another backend can make it where the first one fails. */
+ * caller's ring: so another backend can make it where the first one fails, and one that comes late any. */
 #include "filters/spread.h"
 
 #include <pthread.h>
@@ -13,9 +13,11 @@ enum { SLOTS_AHEAD = 2 }; /* beside a submit for each backend */
 
 typedef struct Spread {
     GfBackend backend;
-    GfBackend *backends[GF_SPREAD_MAX];
-    size_t count;
-    pthread_mutex_t mutex;       /* of what follows */
+    size_t most;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t added;
+    GfBackend *backends[GF_SPREAD_MAX]; /* one that was found under the mutex is used without it */
+    size_t count, coming;
     GfError lost[GF_SPREAD_MAX]; /* why it gets no more work; GF_OK: it does */
     bool told[GF_SPREAD_MAX];
     size_t sessions, pictures;
@@ -44,8 +46,8 @@ struct GfSession {
     Part parts[GF_SPREAD_MAX];
     Pending *pending; /* `slots` of them: submit n is in slot n % slots */
     size_t slots;
-    size_t first; /* the backend of the picture's first band */
-    bool whole;   /* all bands go there */
+    size_t first; /* whose turn the picture's first band is, modulo the backends that there are */
+    bool whole;   /* it is that one's turn for all bands */
     size_t submitted, collected;
 };
 
@@ -59,13 +61,28 @@ static bool is_lost(Spread *spread, size_t i)
     return lost;
 }
 
-/* The first backend from number `i` on that has not failed; SIZE_MAX: none is left. */
-static size_t find_alive(Spread *spread, size_t i)
+/* The mutex is held. */
+static size_t find_alive_now(const Spread *spread, size_t turn)
 {
-    for (size_t n = 0; n < spread->count; n++)
-        if (!is_lost(spread, (i + n) % spread->count))
-            return (i + n) % spread->count;
+    for (size_t n = 0; n < spread->count; n++) {
+        size_t i = (turn + n) % spread->count;
+        if (spread->lost[i].status == GF_OK)
+            return i;
+    }
     return SIZE_MAX;
+}
+
+/* The backend whose turn it is, or the next that has not failed; SIZE_MAX: none is left, and none comes. */
+static size_t find_alive(Spread *spread, size_t turn)
+{
+    pthread_mutex_lock(&spread->mutex);
+    size_t found = find_alive_now(spread, turn);
+    while (found == SIZE_MAX && spread->coming > 0) {
+        pthread_cond_wait(&spread->added, &spread->mutex);
+        found = find_alive_now(spread, turn);
+    }
+    pthread_mutex_unlock(&spread->mutex);
+    return found;
 }
 
 /* After a failure of backend `i`, which is this thread's message. */
@@ -185,15 +202,13 @@ static GfStatus submit_part(GfSession *session, size_t i, const Pending *pending
 
 /* ---- failures ---- */
 
-/* Gives a submit to a backend, or to the next that has not failed; `i` is where to begin. */
-static GfStatus place(GfSession *session, Pending *pending, size_t i)
+/* Gives a submit to the backend whose turn it is, or to the next that has not failed. */
+static GfStatus place(GfSession *session, Pending *pending, size_t turn)
 {
     Spread *spread = session->spread;
     GfStatus status = GF_OK;
-    for (size_t turn = 0; turn <= spread->count; turn++) {
-        size_t alive = find_alive(spread, i);
-        if (alive == SIZE_MAX)
-            break;
+    size_t alive;
+    while ((alive = find_alive(spread, turn)) != SIZE_MAX) {
         pending->part = alive;
         status = submit_part(session, alive, pending);
         if (status != GF_EDEVICE)
@@ -223,9 +238,11 @@ static void end(GfSession *session)
     if (!session)
         return;
     Spread *spread = session->spread;
-    for (size_t i = 0; i < spread->count; i++) {
-        spread->backends[i]->end(session->parts[i].session);
-        free(session->parts[i].queue);
+    for (size_t i = 0; i < GF_SPREAD_MAX; i++) {
+        const Part *part = &session->parts[i];
+        if (part->session)
+            spread->backends[i]->end(part->session);
+        free(part->queue);
     }
     for (size_t i = 0; session->pending && i < session->slots; i++)
         free(session->pending[i].outs);
@@ -282,13 +299,13 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
     Spread *spread = session->spread;
     session->ring = ring;
     session->submitted = session->collected = 0;
-    for (size_t i = 0; i < spread->count; i++) {
+    for (size_t i = 0; i < GF_SPREAD_MAX; i++) {
         session->parts[i].begun = false;
         session->parts[i].queued = 0;
     }
     pthread_mutex_lock(&spread->mutex);
-    session->first = spread->pictures++ % spread->count;
-    session->whole = spread->sessions >= spread->count;
+    session->first = spread->pictures++;
+    session->whole = spread->sessions >= spread->most;
     pthread_mutex_unlock(&spread->mutex);
     return GF_OK;
 }
@@ -333,7 +350,7 @@ static GfStatus collect(GfSession *session)
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
     const Spread *spread = session->spread;
-    for (size_t i = 0; i < spread->count; i++)
+    for (size_t i = 0; i < GF_SPREAD_MAX; i++)
         if (session->parts[i].session)
             return spread->backends[i]->method(session->parts[i].session, output, step);
     return "";
@@ -343,7 +360,7 @@ static GfTimes times(const GfSession *session)
 {
     const Spread *spread = session->spread;
     GfTimes sum = {0};
-    for (size_t i = 0; i < spread->count; i++) {
+    for (size_t i = 0; i < GF_SPREAD_MAX; i++) {
         if (!session->parts[i].session)
             continue;
         GfTimes own = spread->backends[i]->times(session->parts[i].session);
@@ -378,27 +395,28 @@ static void close_spread(GfBackend *backend)
     Spread *spread = backend->state;
     for (size_t i = 0; i < spread->count; i++)
         spread->backends[i]->close(spread->backends[i]);
+    pthread_cond_destroy(&spread->added);
     pthread_mutex_destroy(&spread->mutex);
     free(spread);
 }
 
-GfStatus gf_spread_create(GfBackend *const *backends, size_t count, const char *name,
-                          GfBackend **out)
+GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBackend **out)
 {
     Spread *spread;
-    const GfBackend *first = backends[0];
     *out = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *spread, &spread));
-    memcpy(spread->backends, backends, count * sizeof(GfBackend *));
-    spread->count = count;
+    spread->most = most;
+    spread->coming = most - 1;
+    spread->backends[spread->count++] = first;
     pthread_mutex_init(&spread->mutex, NULL);
+    pthread_cond_init(&spread->added, NULL);
     spread->backend = (GfBackend){.name = name,
                                   .band_bytes = first->band_bytes,
                                   .whole = first->whole,
-                                  .slots = count + SLOTS_AHEAD,
+                                  .slots = most + SLOTS_AHEAD,
                                   .tall = first->tall,
-                                  .bytes_per_second = (double)count * first->bytes_per_second,
-                                  .flops_per_second = (double)count * first->flops_per_second,
+                                  .bytes_per_second = (double)most * first->bytes_per_second,
+                                  .flops_per_second = (double)most * first->flops_per_second,
                                   .state = spread,
                                   .supports = supports,
                                   .host_alloc = first->host_alloc ? host_alloc : NULL,
@@ -411,10 +429,21 @@ GfStatus gf_spread_create(GfBackend *const *backends, size_t count, const char *
                                   .times = times,
                                   .end = end,
                                   .close = close_spread};
-    snprintf(spread->backend.device, sizeof spread->backend.device, "%zu x %.100s", count,
+    snprintf(spread->backend.device, sizeof spread->backend.device, "%zu x %.100s", most,
              first->device);
     *out = &spread->backend;
     return GF_OK;
+}
+
+void gf_spread_add(GfBackend *backend, GfBackend *other)
+{
+    Spread *spread = backend->state;
+    pthread_mutex_lock(&spread->mutex);
+    spread->coming--;
+    if (other)
+        spread->backends[spread->count++] = other;
+    pthread_cond_broadcast(&spread->added);
+    pthread_mutex_unlock(&spread->mutex);
 }
 
 bool gf_spread_next_loss(GfBackend *backend, const char **name, GfError *why)

@@ -6,12 +6,15 @@
 
 enum { GF_SPREAD_MAX = 64 };
 
-/* Makes one backend of `count` (1 to GF_SPREAD_MAX) backends that owe the same bits; `name` is borrowed.
- * On success it owns them, on failure (GF_EMEMORY) the caller still does. One of them that fails
- * (GF_EDEVICE) gets no more work; what it had is done by another, and only when all have failed is it a
- * failure. */
-GfStatus gf_spread_create(GfBackend *const *backends, size_t count, const char *name,
-                          GfBackend **spread);
+/* Makes one backend of up to `most` (1 to GF_SPREAD_MAX) that owe the same bits: `first`, and `most` - 1 calls of
+ * gf_spread_add() bring the others. `name` is borrowed. On success it owns `first`, on failure (GF_EMEMORY) the
+ * caller still does. A backend that fails (GF_EDEVICE) gets no more work; what it had is done by another, and
+ * only when all have failed and none is still to come is it a failure. */
+GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBackend **spread);
+
+/* Brings another of the backends, which the spread then owns, or says that it does not come (NULL). May be called
+ * while sessions work: their next bands may go to it. */
+void gf_spread_add(GfBackend *spread, GfBackend *other);
 
 /* Whether a backend has failed of which this was not told yet: its name, which stays the backend's, and
  * why. */

@@ -1,8 +1,10 @@
-/* Several backends as one: the bytes are those of one backend, however many there are and whichever of
- * them fail. */
+/* Several backends as one: the bytes are those of one backend, however many there are, whichever of them
+ * fail and whenever they come. */
 #include "tests/unit/cpu_trial.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "filters/grammar.h"
 #include "filters/spread.h"
@@ -17,7 +19,6 @@ typedef struct Frail {
 } Frail;
 
 static Frail frails[MOST];
-static size_t frail_count;
 
 /* A session of a frail backend is found by the inner one that it is. */
 static struct {
@@ -96,29 +97,58 @@ static void frail_close(GfBackend *backend)
     free(backend);
 }
 
-/* `failing` bits say which of the backends fail, each after a random number of calls. */
-static GfBackend *make_spread(size_t count, unsigned failing, size_t calls)
+static GfBackend *make_frail(size_t i, bool fails, size_t calls)
 {
-    GfBackend *backends[MOST], *spread;
-    frail_count = count;
-    owner_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        frails[i] = (Frail){.left = random_below(calls + 1), .fails = failing >> i & 1};
-        assert_int_equal(gf_cpu_open(1, &frails[i].inner), GF_OK);
-        backends[i] = malloc(sizeof *backends[i]);
-        assert_non_null(backends[i]);
-        *backends[i] = *frails[i].inner;
-        backends[i]->state = &frails[i];
-        backends[i]->supports = frail_supports;
-        backends[i]->session = frail_session;
-        backends[i]->begin = frail_begin;
-        backends[i]->submit = frail_submit;
-        backends[i]->collect = frail_collect;
-        backends[i]->end = frail_end;
-        backends[i]->close = frail_close;
+    GfBackend *backend = malloc(sizeof *backend);
+    assert_non_null(backend);
+    frails[i] = (Frail){.left = random_below(calls + 1), .fails = fails};
+    assert_int_equal(gf_cpu_open(1, &frails[i].inner), GF_OK);
+    *backend = *frails[i].inner;
+    backend->state = &frails[i];
+    backend->supports = frail_supports;
+    backend->session = frail_session;
+    backend->begin = frail_begin;
+    backend->submit = frail_submit;
+    backend->collect = frail_collect;
+    backend->end = frail_end;
+    backend->close = frail_close;
+    return backend;
+}
+
+/* Backends of a spread that are added while it works. */
+typedef struct Late {
+    GfBackend *spread;
+    GfBackend *others[MOST]; /* NULL: does not come */
+    size_t count;
+    long pause; /* nanoseconds before each */
+    pthread_t thread;
+} Late;
+
+static void *add_late(void *argument)
+{
+    const Late *late = argument;
+    for (size_t i = 0; i < late->count; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = late->pause}, NULL);
+        gf_spread_add(late->spread, late->others[i]);
     }
-    assert_int_equal(gf_spread_create(backends, count, "all", &spread), GF_OK);
-    return spread;
+    return NULL;
+}
+
+/* `failing` bits say which of the backends fail, each after a random number of calls, `missing` bits which of all
+ * but the first do not come. A thread adds those, after a pause for each. */
+static void make_spread(size_t count, unsigned failing, unsigned missing, size_t calls, long pause,
+                        Late *late)
+{
+    GfBackend *first = make_frail(0, failing & 1, calls);
+    *late = (Late){.count = count - 1, .pause = pause};
+    owner_count = 0;
+    for (size_t i = 1; i < count; i++)
+        late->others[i - 1] = missing >> i & 1 ? NULL : make_frail(i, failing >> i & 1, calls);
+    assert_int_equal(gf_spread_create(first, count, "all", &late->spread), GF_OK);
+    if (pause > 0)
+        assert_int_equal(pthread_create(&late->thread, NULL, add_late, late), 0);
+    else
+        add_late(late);
 }
 
 /* Rows go in, as many submits are in flight as the plan allows, and the bytes come out as wanted. */
@@ -155,17 +185,26 @@ static GfStatus run_in_flight(GfSession *session, GfBackend *backend, const GfPl
 static const char *const chains[] = {"box", "gaussian:sigma=3,sobel", "unsharp",
                                      "maxpool:size=3:stride=1:padding=1,gaussian", "box:size=31"};
 
-static void check(Backends *backends, size_t count, unsigned failing, const char *chain)
+/* What is under way when backends are added. */
+typedef struct Arrivals {
+    unsigned missing;
+    long pause; /* 0: all are there from the beginning */
+} Arrivals;
+
+static void check(Backends *backends, size_t count, unsigned failing, Arrivals arrivals,
+                  const char *chain)
 {
     GfFilter *filter;
     GfFormat format = format_of(23 + random_below(20), 100 + random_below(200), 3, false, GF_U8);
     GfPlanOptions options = gf_plan_options_default(GF_U8);
-    GfBackend *spread = make_spread(count, failing, 30);
+    Late late;
+    make_spread(count, failing, arrivals.missing, 30, arrivals.pause, &late);
+    GfBackend *spread = late.spread;
     options.band_bytes = 1;
     options.slots = spread->slots;
     assert_int_equal(gf_filter_parse(chain, &filter), GF_OK);
     GfPlan *plan = make_plan(filter, chain, &format, &options);
-    bool all_fail = failing == (1U << count) - 1;
+    bool all_fail = (failing | arrivals.missing) == (1U << count) - 1;
     GfSession *session;
     GfStatus status = spread->session(spread, plan, &session);
     for (int picture = 0; picture < 3 && status == GF_OK; picture++) {
@@ -186,6 +225,8 @@ static void check(Backends *backends, size_t count, unsigned failing, const char
         assert_true(all_fail);
     }
     spread->end(session);
+    if (arrivals.pause > 0)
+        assert_int_equal(pthread_join(late.thread, NULL), 0);
     spread->close(spread);
     gf_plan_free(plan);
     gf_filter_free(filter);
@@ -195,13 +236,13 @@ static void test_same_bytes(void **state)
 {
     for (size_t count = 1; count <= MOST; count++)
         for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
-            check(*state, count, 0, chains[i]);
+            check(*state, count, 0, (Arrivals){0}, chains[i]);
 }
 
 /* All of them get work. */
 static void test_all_work(void **state)
 {
-    check(*state, 4, 0, "box");
+    check(*state, 4, 0, (Arrivals){0}, "box");
     for (size_t i = 0; i < 4; i++)
         assert_true(frails[i].calls > 8);
 }
@@ -211,22 +252,42 @@ static void test_failures(void **state)
     for (size_t count = 2; count <= MOST; count += 3)
         for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
             for (int turn = 0; turn < 20; turn++)
-                check(*state, count, (unsigned)random_below((1U << count) - 1), chains[i]);
+                check(*state, count, (unsigned)random_below((1U << count) - 1), (Arrivals){0},
+                      chains[i]);
 }
 
 static void test_all_fail(void **state)
 {
     for (size_t count = 1; count <= 4; count++)
-        check(*state, count, (1U << count) - 1, "box");
+        check(*state, count, (1U << count) - 1, (Arrivals){0}, "box");
+}
+
+/* Backends that come while a picture is under way, and those that never do. */
+static void test_late(void **state)
+{
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        for (int turn = 0; turn < 20; turn++) {
+            Arrivals arrivals = {(unsigned)random_below(1U << 4) << 1,
+                                 1 + (long)random_below(500000)};
+            check(*state, 5, 0, arrivals, chains[i]);
+            check(*state, 5, (unsigned)random_below((1U << 5) - 1), arrivals, chains[i]);
+        }
+}
+
+/* Where the first fails, its work waits for the next that comes: it is no failure. */
+static void test_waits_for_the_late(void **state)
+{
+    const Arrivals arrivals = {.missing = 1U << 1, .pause = 20000000};
+    check(*state, 3, 1, arrivals, "box:size=31");
+    assert_true(frails[0].dead && frails[2].calls > 8);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_all_work),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_all_fail),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_all_work),
+        cmocka_unit_test(test_failures),   cmocka_unit_test(test_all_fail),
+        cmocka_unit_test(test_late),       cmocka_unit_test(test_waits_for_the_late),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }
