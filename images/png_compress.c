@@ -3,9 +3,9 @@
  * enough. Of edges on black filters leave much, the same strings come again, and only a slow search finds
  * them; of grain neither is left, and it takes good codes.
  *
- * So a strip is compressed fast, and where filters do not plainly win, some of its rows are tried in other
- * ways, until one is small enough, by a margin for what is not tried. The constants are of trials on 435
- * pictures: photographs under fifteen filters. */
+ * So a strip that a filter helps is compressed fast, and where filters do not plainly win, some of the rows are
+ * tried in other ways, until one is small enough, by a margin for what is not tried. The constants are of trials
+ * on 435 pictures: photographs under fifteen filters. */
 #include "images/png_compress.h"
 
 #include <stdint.h>
@@ -25,12 +25,14 @@ enum {
     SAMPLE_LEAST = 128 << 10,
     CLEAR = 12,     /* where filters save this part of all bytes, no search saves more */
     SAFE = 128,     /* what of a sample is smaller by this part of all is so of the strip */
+    GAP = 24,       /* another search may find strings that leave this part less */
+    FEW = 10,       /* what leaves less than this part is a mask or the like */
     GOAL_LEVEL = 6, /* of zlib, on rows as they are */
     GRAIN = 2       /* where strings leave more than this part, zlib's codes may be better */
 };
 
-/* Two for filtered rows, two for rows as they are; from fast to slow. */
-typedef enum Way { FAST, RUNS, STRINGS, GOAL } Way;
+/* Two for filtered rows, three for rows as they are. */
+typedef enum Way { FAST, RUNS, STRINGS, MANY_STRINGS, GOAL } Way;
 
 struct GfPngCompressor {
     int level;
@@ -138,7 +140,9 @@ static size_t compress_as(GfPngCompressor *compressor, Way way, const unsigned c
     case RUNS:
         return compress_zlib(compressor, 1, Z_RLE, from, size, out);
     case STRINGS:
-        return gf_squeeze(compressor->slow, from, size, out);
+        return gf_squeeze(compressor->slow, GF_SEARCH_SHORT, from, size, out);
+    case MANY_STRINGS:
+        return gf_squeeze(compressor->slow, GF_SEARCH_LONG, from, size, out);
     case GOAL:
         return compress_zlib(compressor, GOAL_LEVEL, Z_DEFAULT_STRATEGY, from, size, out);
     default:
@@ -168,39 +172,49 @@ static size_t filter_sample(const GfPngRows *rows, unsigned filter, unsigned cha
     return size;
 }
 
-/* `made`: bytes that the strip takes by FAST. */
-static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsigned filter,
-                      size_t made)
+/* Whether filters win so plainly that nothing else need be tried. `made`: bytes that the strip takes by FAST. */
+static bool is_clear(GfPngCompressor *compressor, const GfPngRows *rows, size_t made)
+{
+    size_t size = filter_sample(rows, 0, compressor->plain);
+    size_t share = made * size / filtered_size(rows);
+    return share + size / CLEAR < try(compressor, FAST, compressor->plain, size);
+}
+
+static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsigned filter)
 {
     const unsigned char *sample = compressor->sample, *plain = compressor->plain;
     size_t size = filter_sample(rows, 0, compressor->plain), safe = size / SAFE;
-    size_t share = made * size / filtered_size(rows);
-    if (filter != 0 && share + size / CLEAR < try(compressor, FAST, plain, size))
-        return FAST;
     filter_sample(rows, filter, compressor->sample);
     size_t fast = try(compressor, FAST, sample, size);
-    size_t strings = try(compressor, STRINGS, plain, size);
-    if (fast + safe < strings)
+    size_t strings = try(compressor, STRINGS, plain, size), goal = strings - strings / GAP;
+    if (fast + safe < goal)
         return FAST;
     size_t runs = try(compressor, RUNS, sample, size), least = gf_min(fast, runs);
-    if (runs + safe < strings)
+    if (runs + safe < goal)
         return RUNS;
-    if (strings > size / GRAIN && try(compressor, GOAL, plain, size) < gf_min(least, strings))
-        return GOAL;
-    return strings < least ? STRINGS : runs < fast ? RUNS : FAST;
+    if (strings >= least)
+        return runs < fast ? RUNS : FAST;
+    if (strings < size / FEW)
+        return MANY_STRINGS;
+    bool grain = strings > size / GRAIN;
+    return grain && try(compressor, GOAL, plain, size) < strings ? GOAL : STRINGS;
 }
 
 static size_t compress_fast(GfPngCompressor *compressor, const GfPngRows *rows, unsigned char *out)
 {
     unsigned char *filtered = compressor->filtered; /* before that, scratch */
     unsigned filter = gf_png_filter_choose(rows, filtered);
-    size_t size = filtered_size(rows);
+    size_t size = filtered_size(rows), made = 0;
     gf_png_filter(rows, filter, filtered);
-    size_t made = gf_deflate(compressor->fast, filtered, size, out);
-    Way way = choose_way(compressor, rows, filter, made);
-    if (way == FAST)
+    if (filter != 0) {
+        made = gf_deflate(compressor->fast, filtered, size, out);
+        if (is_clear(compressor, rows, made))
+            return made;
+    }
+    Way way = choose_way(compressor, rows, filter);
+    if (way == FAST && made > 0)
         return made;
-    if (way > RUNS)
+    if (way > RUNS && filter != 0)
         gf_png_filter(rows, 0, filtered);
     made = compress_as(compressor, way, filtered, size, out);
     return made ? made : gf_deflate(compressor->fast, filtered, size, out);

@@ -8,7 +8,10 @@
 
 typedef struct GfSqueezer GfSqueezer;
 
-/* What one thread needs; up to a megabyte. GF_EMEMORY. */
+/* How long strings are looked for: as long as zlib's level 6 is not much better, or longer. */
+typedef enum GfSearch { GF_SEARCH_SHORT, GF_SEARCH_LONG, GF_SEARCHES } GfSearch;
+
+/* What one thread needs; up to two megabytes. GF_EMEMORY. */
 GfStatus gf_squeezer_create(GfSqueezer **squeezer);
 
 /* NULL is allowed. */
@@ -16,8 +19,10 @@ void gf_squeezer_free(GfSqueezer *squeezer);
 
 /* As gf_deflate(): `out` has gf_deflate_bound(size) bytes. Returns 0 where the data would not become smaller
  * than `size`. */
-size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out);
+size_t gf_squeeze(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
+                  unsigned char *out);
 
-/* How large gf_squeeze() would make it, within a few bytes, in less time; `out` is overwritten. */
+/* How large gf_squeeze() would make it by the short search, within a few bytes, in less time; `out` is
+ * overwritten. */
 size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out);

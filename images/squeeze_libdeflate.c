@@ -16,12 +16,15 @@ enum {
     BLOCK_ENDS = 128, /* in z_stream.data_type */
     LAST_BLOCK = 64,
     UNUSED_BITS = 7,
-    SCRATCH = 64 << 10,
-    LEVEL = 7 /* the lowest that is hardly ever larger than zlib's level 6 */
+    SCRATCH = 64 << 10
 };
 
+/* Of rows in which some strings come again level 6 makes no more than zlib's level 6, in three fifths of the
+ * next level's time; of masks only that one does. */
+static const int levels[GF_SEARCHES] = {[GF_SEARCH_SHORT] = 6, [GF_SEARCH_LONG] = 7};
+
 struct GfSqueezer {
-    struct libdeflate_compressor *compressor;
+    struct libdeflate_compressor *compressors[GF_SEARCHES];
     z_stream inflate;
     bool has_inflate;
     unsigned char scratch[SCRATCH]; /* for what nobody reads */
@@ -31,9 +34,13 @@ struct GfSqueezer {
 static GfStatus prepare(GfSqueezer *squeezer)
 {
     z_stream *inflater = &squeezer->inflate;
-    squeezer->compressor = libdeflate_alloc_compressor(LEVEL);
+    bool complete = true;
+    for (GfSearch search = GF_SEARCH_SHORT; search < GF_SEARCHES; search++) {
+        squeezer->compressors[search] = libdeflate_alloc_compressor(levels[search]);
+        complete = complete && squeezer->compressors[search];
+    }
     squeezer->has_inflate = inflateInit2(inflater, -MAX_WBITS) == Z_OK;
-    if (!squeezer->compressor || !squeezer->has_inflate ||
+    if (!complete || !squeezer->has_inflate ||
         inflateSetDictionary(inflater, squeezer->scratch, 1 << MAX_WBITS) != Z_OK)
         return gf_fail(GF_EMEMORY, "out of memory (deflate)");
     return GF_OK;
@@ -57,7 +64,8 @@ void gf_squeezer_free(GfSqueezer *squeezer)
 {
     if (!squeezer)
         return;
-    libdeflate_free_compressor(squeezer->compressor); /* may be NULL */
+    for (GfSearch search = GF_SEARCH_SHORT; search < GF_SEARCHES; search++)
+        libdeflate_free_compressor(squeezer->compressors[search]); /* may be NULL */
     if (squeezer->has_inflate)
         inflateEnd(&squeezer->inflate);
     free(squeezer);
@@ -90,14 +98,15 @@ static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, 
 size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    return libdeflate_deflate_compress(squeezer->compressor, in, size, out, size);
+    return libdeflate_deflate_compress(squeezer->compressors[GF_SEARCH_SHORT], in, size, out, size);
 }
 
-size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out)
+size_t gf_squeeze(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
+                  unsigned char *out)
 {
     static const unsigned char empty[STORED_SIZES] = {0, 0, 0xff, 0xff};
     size_t begin, end;
-    size_t made = gf_squeezed_size(squeezer, in, size, out);
+    size_t made = libdeflate_deflate_compress(squeezer->compressors[search], in, size, out, size);
     if (made == 0 || !find_last(squeezer, out, made, &begin, &end))
         return 0;
     out[begin / 8] = (unsigned char)(out[begin / 8] & ~(1u << begin % 8));

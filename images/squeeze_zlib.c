@@ -1,4 +1,5 @@
-/* Where there is no libdeflate: zlib, one level above its usual one, for what joining pieces costs. */
+/* Where there is no libdeflate: zlib, one level above its usual one, for what joining pieces costs. Both searches are
+ * that one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -33,9 +34,11 @@ void gf_squeezer_free(GfSqueezer *squeezer)
     free(squeezer);
 }
 
-size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, unsigned char *out)
+size_t gf_squeeze(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
+                  unsigned char *out)
 {
     z_stream *stream = &squeezer->stream;
+    (void)search;
     if (deflateReset(stream) != Z_OK)
         return 0;
     stream->next_in = (unsigned char *)(uintptr_t)in;
@@ -50,5 +53,5 @@ size_t gf_squeeze(GfSqueezer *squeezer, const unsigned char *in, size_t size, un
 size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    return gf_squeeze(squeezer, in, size, out);
+    return gf_squeeze(squeezer, GF_SEARCH_SHORT, in, size, out);
 }

@@ -218,14 +218,14 @@ static void squeezed_pieces_join(void **state)
             unsigned char *joined = malloc(2 * gf_deflate_bound(size) + GF_DEFLATE_END_SIZE);
             assert_non_null(joined);
             joined[gf_deflate_bound(size)] = 0xa5;
-            size_t made = gf_squeeze(squeezer, bytes, size, joined);
+            size_t made = gf_squeeze(squeezer, GF_SEARCH_SHORT, bytes, size, joined);
             assert_int_equal(joined[gf_deflate_bound(size)], 0xa5);
             assert_in_range(made, 0, size);
             assert_true(made > 0 || !(content == ZEROS || content == RUNS || content == SMOOTH));
             unsigned char *end = joined + made;
             if (made == 0)
                 end = add_piece(deflater, bytes, size, joined);
-            made = gf_squeeze(squeezer, bytes + size, size, end);
+            made = gf_squeeze(squeezer, GF_SEARCH_LONG, bytes + size, size, end);
             end = made ? end + made : add_piece(deflater, bytes + size, size, end);
             assert_joined(joined, end, bytes, all);
             free(bytes);
