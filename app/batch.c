@@ -18,7 +18,11 @@
 #include "common/thread.h"
 #include "common/workers.h"
 
-enum { DEFAULT_JOBS = 8, SCROLLED = 10 };
+enum { SCROLLED = 10 };
+
+/* Pictures in flight at most by default. With a GPU each has a processor to itself, on the CPU the filter, too,
+ * takes processors. */
+enum { DEFAULT_JOBS_CPU = 8, DEFAULT_JOBS_GPU = 32 };
 
 typedef struct Batch {
     GfSetup setup;
@@ -98,15 +102,15 @@ static void *worker(void *argument)
 }
 
 /* Decides the device from the first picture that can be opened: with several in flight the first to
- * get there might be another one each time. A single picture decides when it is opened. */
-static void choose_device(Batch *batch)
+ * get there might be another one each time. A single picture decides when it is opened. NULL: not decided. */
+static const GfBackend *choose_device(Batch *batch)
 {
     const GfSetup *setup = &batch->setup;
+    GfBackend *backend = NULL;
     bool chosen = batch->jobs->count < 2;
     for (size_t i = 0; i < batch->jobs->count && !chosen; i++) {
         const GfJob *job = &batch->jobs->jobs[i];
         GfReader *reader = NULL;
-        GfBackend *backend;
         if (!job->input->regular ||
             gf_reader_open(job->input->path, &setup->read, &reader) != GF_OK)
             continue;
@@ -114,6 +118,7 @@ static void choose_device(Batch *batch)
                                    setup->total_weight / gf_job_weight(job), &backend) == GF_OK;
         gf_reader_close(reader);
     }
+    return chosen ? backend : NULL;
 }
 
 static void run_workers(Batch *batch, size_t count)
@@ -184,30 +189,37 @@ static int exit_status(const Batch *batch)
     return batch->outcomes[GF_OUTCOME_FAILED] > 0;
 }
 
-static size_t count_workers(const GfOptions *options, size_t jobs)
+static size_t count_workers(const GfOptions *options, const GfBackend *backend, const GfJobs *jobs)
 {
-    size_t wished = options->jobs ? options->jobs : gf_min(gf_processors(), DEFAULT_JOBS);
-    return gf_max(gf_min(wished, jobs), 1);
+    bool gpu = backend && gf_backend_is_gpu(backend);
+    size_t most = gf_min(gf_processors(), gpu ? DEFAULT_JOBS_GPU : DEFAULT_JOBS_CPU);
+    size_t wished = options->jobs ? options->jobs : most;
+    return gf_descriptors_pictures(jobs, gf_max(gf_min(wished, jobs->count), 1));
+}
+
+/* Shares out what limits there are. */
+static void limit_memory(GfSetup *setup, size_t workers)
+{
+    /* 0 means no limit, which is not what is left of a small one. */
+    setup->memory = setup->options->memory ? gf_max(setup->options->memory / workers, 1) : 0;
+    setup->read.max_memory = gf_max(setup->read.max_memory / workers, 1);
 }
 
 int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *devices,
                  const GfJobs *jobs, GfFailures *failures)
 {
     double start = gf_now();
-    size_t workers = count_workers(options, jobs->count);
-    /* 0 means no limit, which is not what is left of a small one. */
-    size_t memory = options->memory ? gf_max(options->memory / workers, 1) : 0;
-    Batch batch = {.setup = {options, bank, devices, options->read, memory, 0.0},
+    Batch batch = {.setup = {options, bank, devices, options->read, 0, 0.0},
                    .jobs = jobs,
                    .failures = failures};
-    batch.setup.read.max_memory = gf_max(batch.setup.read.max_memory / workers, 1);
     for (size_t i = 0; i < jobs->count; i++)
         batch.setup.total_weight += gf_job_weight(&jobs->jobs[i]);
     pthread_mutex_init(&batch.mutex, NULL);
     gf_progress_begin(jobs->count, !options->quiet && !options->json);
     gf_leftovers_remove(jobs, failures->path);
-    choose_device(&batch); /* which opens files of its own */
-    workers = gf_descriptors_pictures(jobs, workers);
+    const GfBackend *backend = choose_device(&batch); /* which opens files of its own */
+    size_t workers = count_workers(options, backend, jobs);
+    limit_memory(&batch.setup, workers);
     if (workers > 1) /* without memory for it nothing is tried again */
         (void)gf_allocate_zero(jobs->count, sizeof *batch.again, &batch.again);
     run_workers(&batch, workers);

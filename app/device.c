@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/message.h"
 #include "common/thread.h"
@@ -185,6 +186,11 @@ GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfForma
     *backend = devices->chosen;
     pthread_mutex_unlock(&devices->mutex);
     return status;
+}
+
+bool gf_backend_is_gpu(const GfBackend *backend)
+{
+    return strncmp(backend->name, "cuda", 4) == 0;
 }
 
 GfStatus gf_devices_fall_back(GfDevices *devices, const char *path, GfBackend *failed,

@@ -18,6 +18,9 @@ GfStatus gf_devices_create(const GfOptions *options, GfDevices **devices);
 GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfFormat *in,
                            double weight, GfBackend **backend);
 
+/* Else it is the CPU, or the float64 reference there. */
+bool gf_backend_is_gpu(const GfBackend *backend);
+
 /* After `backend` failed with `status`: sets another one for the same picture, after a message with
  * `path`, or raises the failure again where the user asked for that device and no other. The failed
  * one is not chosen any more, but for a failure that lies in the picture: GF_EDEVMEM,

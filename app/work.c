@@ -4,17 +4,11 @@
 #include "app/work.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "app/device.h"
 #include "common/text.h"
 
 enum { INDENT = 26, PATH_SHOWN = 4 * 4096 + 8 };
-
-/* Only there is a memory that the models are about. */
-static bool is_gpu(const GfBackend *backend)
-{
-    return strncmp(backend->name, "cuda", 4) == 0;
-}
 
 static GfWork scaled(GfWork work, double pictures)
 {
@@ -34,7 +28,8 @@ static void note_step(GfLaneWork *work, const GfLane *lane, size_t output, size_
     GfTile tile = gf_model_tile(method, step);
     *noted = (GfStepWork){.output = output, .method = method};
     noted->least = scaled(gf_model_least(step, pipeline->wide), pictures);
-    if (is_gpu(lane->backend) &&
+    /* Only there is a memory that the models are about. */
+    if (gf_backend_is_gpu(lane->backend) &&
         gf_model_work(method, step, pipeline->wide, &tile, &noted->loads)) {
         noted->loads = scaled(noted->loads, pictures);
         noted->least.operations = noted->loads.operations;
