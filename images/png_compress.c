@@ -25,7 +25,7 @@ enum {
     SAMPLE_LEAST = 128 << 10,
     CLEAR = 12,     /* where filters save this part of all bytes, no search saves more */
     SAFE = 128,     /* what of a sample is smaller by this part of all is so of the strip */
-    GAP = 24,       /* another search may find strings that leave this part less */
+    GAP = 32,       /* another search may find strings that leave this part less */
     FEW = 10,       /* what leaves less than this part is a mask or the like */
     GOAL_LEVEL = 6, /* of zlib, on rows as they are */
     GRAIN = 2       /* where strings leave more than this part, zlib's codes may be better */
