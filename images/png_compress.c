@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "images/checksum.h"
 #include "images/deflate.h"
 #include "images/squeeze.h"
 
@@ -243,6 +244,6 @@ size_t gf_png_compress(GfPngCompressor *compressor, const GfPngRows *rows, unsig
     size_t made = (compressor->level == 0   ? store
                    : compressor->level == 1 ? compress_fast
                                             : compress_well)(compressor, rows, out);
-    *adler = adler32_z(1, compressor->filtered, filtered_size(rows));
+    *adler = gf_adler32(compressor->filtered, filtered_size(rows));
     return made;
 }

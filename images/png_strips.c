@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "images/checksum.h"
 #include "images/deflate.h"
 #include "images/png_compress.h"
 
@@ -99,7 +100,7 @@ static GfStatus write_chunk(GfPngStrips *strips, Strip *strip, bool last)
     put_be32(strip->chunk, strip->size);
     memcpy(strip->chunk + CHUNK_NAME, "IDAT", 4);
     put_be32(strip->chunk + CHUNK_HEADER + strip->size,
-             crc32_z(0, strip->chunk + CHUNK_NAME, CHUNK_HEADER - CHUNK_NAME + strip->size));
+             gf_crc32(strip->chunk + CHUNK_NAME, CHUNK_HEADER - CHUNK_NAME + strip->size));
     return gf_output_write(strips->output, strip->chunk, CHUNK_HEADER + strip->size + CHECKSUM);
 }
 
@@ -232,7 +233,7 @@ GfStatus gf_png_strips_create(const GfFormat *format, const GfWriteOptions *opti
     strips->output = output;
     strips->workers = options->workers;
     strips->level = options->compression;
-    strips->adler = adler32(0, NULL, 0);
+    strips->adler = 1; /* of nothing */
     GF_GO(set_sizes(strips));
     GF_GO(gf_allocate_zero(strips->count, sizeof *strips->strips, &strips->strips));
     *out = strips;
