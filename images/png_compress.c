@@ -173,18 +173,19 @@ static size_t filter_sample(const GfPngRows *rows, unsigned filter, unsigned cha
     return size;
 }
 
-/* Whether filters win so plainly that nothing else need be tried. `made`: bytes that the strip takes by FAST. */
-static bool is_clear(GfPngCompressor *compressor, const GfPngRows *rows, size_t made)
+/* Whether filters win so plainly that nothing else need be tried. `made`: bytes that the strip takes by FAST;
+ * `size`: of the sample, whose rows as they are stand ready here and below. */
+static bool is_clear(GfPngCompressor *compressor, const GfPngRows *rows, size_t made, size_t size)
 {
-    size_t size = filter_sample(rows, 0, compressor->plain);
     size_t share = made * size / filtered_size(rows);
     return share + size / CLEAR < try(compressor, FAST, compressor->plain, size);
 }
 
-static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsigned filter)
+static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsigned filter,
+                      size_t size)
 {
     const unsigned char *sample = compressor->sample, *plain = compressor->plain;
-    size_t size = filter_sample(rows, 0, compressor->plain), safe = size / SAFE;
+    const size_t safe = size / SAFE;
     filter_sample(rows, filter, compressor->sample);
     size_t fast = try(compressor, FAST, sample, size);
     size_t strings = try(compressor, STRINGS, plain, size), goal = strings - strings / GAP;
@@ -206,13 +207,14 @@ static size_t compress_fast(GfPngCompressor *compressor, const GfPngRows *rows, 
     unsigned char *filtered = compressor->filtered; /* before that, scratch */
     unsigned filter = gf_png_filter_choose(rows, filtered);
     size_t size = filtered_size(rows), made = 0;
+    size_t sampled = filter_sample(rows, 0, compressor->plain);
     gf_png_filter(rows, filter, filtered);
     if (filter != 0) {
         made = gf_deflate(compressor->fast, filtered, size, out);
-        if (is_clear(compressor, rows, made))
+        if (is_clear(compressor, rows, made, sampled))
             return made;
     }
-    Way way = choose_way(compressor, rows, filter);
+    Way way = choose_way(compressor, rows, filter, sampled);
     if (way == FAST && made > 0)
         return made;
     if (way > RUNS && filter != 0)

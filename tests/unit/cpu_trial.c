@@ -24,6 +24,15 @@ double random_between(double low, double high)
     return low + (high - low) * (double)next_random() / 2147483648.0;
 }
 
+double *random_numbers(size_t count, double low, double high)
+{
+    double *numbers = malloc(count * sizeof *numbers);
+    assert_non_null(numbers);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = random_between(low, high);
+    return numbers;
+}
+
 GfFormat format_of(size_t width, size_t height, size_t channels, bool alpha, GfSample sample)
 {
     return (GfFormat){width, height, channels, alpha, sample};

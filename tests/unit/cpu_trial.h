@@ -26,6 +26,7 @@ extern double floor_of_floats, range_of_floats;
 uint32_t next_random(void);
 size_t random_below(size_t limit); /* 0 .. limit - 1 */
 double random_between(double low, double high);
+double *random_numbers(size_t count, double low, double high); /* the caller's to free */
 
 GfFormat format_of(size_t width, size_t height, size_t channels, bool alpha, GfSample sample);
 GfImage random_picture(GfFormat format);

@@ -16,15 +16,6 @@ static GfFilter *new_filter(void)
     return filter;
 }
 
-static double *numbers(size_t count, double low, double high)
-{
-    double *drawn = malloc(count * sizeof *drawn);
-    assert_non_null(drawn);
-    for (size_t i = 0; i < count; i++)
-        drawn[i] = random_between(low, high);
-    return drawn;
-}
-
 static GfEntry *add_entry(GfFilter *filter, size_t channels, double low, double high, size_t planes)
 {
     GfEntry *entry;
@@ -99,8 +90,8 @@ static void test_entry(void **state)
     static const double expected[] = {0.2, 7, 0.6, 7, 1.8, 7};
     GfFilter *filter = new_filter();
     GfEntry *entry = add_entry(filter, 1, 0, 1, 1);
-    entry->mean = numbers(1, 0.1, 0.1);
-    entry->deviation = numbers(1, 0.5, 0.5);
+    entry->mean = random_numbers(1, 0.1, 0.1);
+    entry->deviation = random_numbers(1, 0.5, 0.5);
     entry->planes[0] = 7;
     assert_values(*state, filter, format_of(3, 1, 1, false, GF_F32), in, 6, expected);
 }
@@ -139,11 +130,11 @@ static void assert_entered_layer(Backends *backends, const Lie *lie)
     double expected[WIDTH * HEIGHT * MAPS * 4];
     GfFilter *filter = new_filter();
     GfEntry *entry = add_entry(filter, COLOURS, 0, 1, 1);
-    entry->mean = numbers(COLOURS, 0.3, 0.6);
-    entry->deviation = numbers(COLOURS, 0.2, 0.5);
+    entry->mean = random_numbers(COLOURS, 0.3, 0.6);
+    entry->deviation = random_numbers(COLOURS, 0.2, 0.5);
     entry->planes[0] = 0.75;
     GfLinear *layer = add_layer(filter, MAPS, COLOURS + 1, 1, SIDE, SIDE);
-    layer->bias = numbers(MAPS, -1, 1);
+    layer->bias = random_numbers(MAPS, -1, 1);
     layer->sampling = (GfSampling){.fit = lie->fit,
                                    .left = 2,
                                    .top = 2,

@@ -17,15 +17,6 @@ typedef struct Lie {
     size_t stride, planes;
 } Lie;
 
-static double *numbers(size_t count, double low, double high)
-{
-    double *drawn = malloc(count * sizeof *drawn);
-    assert_non_null(drawn);
-    for (size_t i = 0; i < count; i++)
-        drawn[i] = random_between(low, high);
-    return drawn;
-}
-
 /* Two rows and columns above and left of the picture, one below and right of it. */
 static GfFilter *make_network(const Lie *lie)
 {
@@ -35,12 +26,12 @@ static GfFilter *make_network(const Lie *lie)
     const size_t depth = lie->channels + lie->planes;
     assert_non_null(filter);
     assert_int_equal(gf_filter_add_entry(filter, lie->channels, 0, 1, lie->planes, &entry), GF_OK);
-    entry->mean = numbers(lie->channels, 0.3, 0.6);
-    entry->deviation = numbers(lie->channels, 0.2, 0.5);
+    entry->mean = random_numbers(lie->channels, 0.3, 0.6);
+    entry->deviation = random_numbers(lie->channels, 0.2, 0.5);
     for (size_t i = 0; i < lie->planes; i++)
         entry->planes[i] = 0.75;
     assert_int_equal(gf_filter_add_layer(filter, MAPS, depth, 1, SIDE, SIDE, &layer), GF_OK);
-    layer->bias = numbers(MAPS, -1, 1);
+    layer->bias = random_numbers(MAPS, -1, 1);
     layer->sampling = gf_sampling_plain();
     layer->sampling.fit = GF_FIT_PAD;
     layer->sampling.left = layer->sampling.top = 2;
