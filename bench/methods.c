@@ -96,6 +96,8 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
                             size_t tiling, Contestant *contestant)
 {
     Method *method;
+    GfCard card;
+    GF_TRY(gf_current_card(&card));
     GF_TRY(gf_allocate_zero(1, sizeof *method, &method));
     *method = (Method){algorithm, made, field, tiling, {NULL}};
     contestant->state = method;
@@ -105,7 +107,7 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
         const GfStep *step = &made->passes[i].step;
         if (step->kind != GF_STEP_FILTER)
             continue;
-        GF_TRY(algorithm->supports(step, false));
+        GF_TRY(gf_algorithm_runs(algorithm, step, false, &card));
         if (algorithm->open)
             GF_TRY(algorithm->open(step, false, tiling, &method->states[i]));
     }

@@ -213,12 +213,26 @@ static GfStatus separable_supports(const GfStep *step, bool wide)
 
 enum { TENSOR_CHANNELS = 4 };
 
+/* Has the smallest tile of a layer that is not flat room in shared memory: 4 rows of 64 maps, or 8 of 32,
+ * by four warps? */
+static bool fits_tensor_tile(const GfStep *step)
+{
+    const size_t rows = step->linear.filters / step->linear.groups > 32 ? 4 : 8;
+    return gf_tensor_tile(step, rows, 4).bytes <= GF_SHARED_BYTES;
+}
+
+static GfStatus windows_too_large(const GfStep *step)
+{
+    return gf_fail(GF_EUNSUPPORTED,
+                   "tensor: %d bytes of shared memory for the windows of a tile, these "
+                   "(%zu x %zu, stride %zu x %zu) take more",
+                   GF_SHARED_BYTES, step->linear.width, step->linear.height, step->stride_x,
+                   step->stride_y);
+}
+
 static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
-    /* Of the smallest tile: 4 rows of 64 maps, or 8 of 32, by four warps. */
-    const size_t rows = linear->filters / linear->groups > 32 ? 4 : 8;
-    const size_t bytes = gf_tensor_tile(step, rows, 4).bytes;
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
     if (!gf_tensor_is_first(step) && step->out != GF_F32)
@@ -226,12 +240,8 @@ static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
                        "tensor: maps of f32; others of layers on up to %d channels, "
                        "with kernels of 3 to %d rows",
                        GF_FIRST_CHANNELS, GF_FIRST_MOST_SIDE);
-    if (!gf_tensor_is_first(step) && bytes > GF_SHARED_BYTES)
-        return gf_fail(GF_EUNSUPPORTED,
-                       "tensor: %d bytes of shared memory for the windows of a tile, these "
-                       "(%zu x %zu, stride %zu x %zu) take more",
-                       GF_SHARED_BYTES, linear->width, linear->height, step->stride_x,
-                       step->stride_y);
+    if (!gf_tensor_is_first(step) && !gf_tensor_is_flat(step) && !fits_tensor_tile(step))
+        return windows_too_large(step);
     if (gf_linear_taps(linear) > INT_MAX / 16 || !fits_int(step))
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: filters within 2^27 taps and pictures within 2^28 pixels");
@@ -262,6 +272,19 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
     if (linear->filters > 1 && step->keep_alpha)
         return gf_fail(GF_EUNSUPPORTED, "tensor: no opacity that is copied beside two kernels");
     return gf_tensor_supports_kernels(step);
+}
+
+static GfStatus tensor_runs_on(const GfStep *step, const GfCard *card)
+{
+    enum { LEAST = 80 };
+    if (card->capability < LEAST)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: a GPU of compute capability %d.%d, this one has %d.%d", LEAST / 10,
+                       LEAST % 10, card->capability / 10, card->capability % 10);
+    if (gf_step_is_layer(step) && !gf_tensor_is_first(step) &&
+        !(card->groups && gf_tensor_is_flat(step)) && !fits_tensor_tile(step))
+        return windows_too_large(step);
+    return GF_OK;
 }
 
 static bool tensor_enters(const GfStep *entry, const GfStep *layer)
@@ -470,7 +493,7 @@ const GfAlgorithm gf_algorithms[] = {
      .supports = tensor_supports,
      .pays = tensor_pays,
      .enters = tensor_enters,
-     .capability = 80,
+     .runs_on = tensor_runs_on,
      .launch = LAUNCHER(gf_launch_tensor),
      .tilings = tensor_tilings,
      .open = LAUNCHER(gf_tensor_open),
@@ -539,21 +562,28 @@ static const char *const for_banks[] = {"tensor", "special", "separable", "share
 static const char *const for_layers[] = {"tensor",   "special", "general",
                                          "implicit", "shared",  "direct"};
 
-static bool is_chosen(const GfAlgorithm *row, const GfStep *step, bool wide, int capability)
+GfStatus gf_algorithm_runs(const GfAlgorithm *row, const GfStep *step, bool wide,
+                           const GfCard *card)
 {
-    return row->capability <= capability && row->supports(step, wide) == GF_OK &&
+    GF_TRY(row->supports(step, wide));
+    return row->runs_on ? row->runs_on(step, card) : GF_OK;
+}
+
+static bool is_chosen(const GfAlgorithm *row, const GfStep *step, bool wide, const GfCard *card)
+{
+    return gf_algorithm_runs(row, step, wide, card) == GF_OK &&
            (!row->pays || row->pays(step, wide));
 }
 
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
-                                       int capability)
+                                       const GfCard *card)
 {
     const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
     /* What is pooled at once is not written: that outweighs a faster layer. */
     for (const GfAlgorithm *row = gf_algorithms; next && row->name; row++)
-        if (row->pools && is_chosen(row, step, wide, capability) && row->pools(step, next))
+        if (row->pools && is_chosen(row, step, wide, card) && row->pools(step, next))
             return row;
-    while (!is_chosen(gf_algorithm_find(*name), step, wide, capability))
+    while (!is_chosen(gf_algorithm_find(*name), step, wide, card))
         name++;
     return gf_algorithm_find(*name);
 }

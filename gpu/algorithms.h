@@ -5,9 +5,18 @@
 #include "filters/plan.h"
 #include "gpu/launch.h"
 
+/* What a device can. */
+typedef struct GfCard {
+    int capability; /* 10 * major + minor of its compute capability */
+    bool groups;    /* has it products of groups of four warps, and the program code for them? */
+} GfCard;
+
+/* That of the current device; only in builds with CUDA. */
+GfStatus gf_current_card(GfCard *card);
+
 typedef struct GfAlgorithm {
     const char *name, *summary, *source;
-    /* GF_OK when the method can run a GF_STEP_FILTER step, or GF_EUNSUPPORTED with what it cannot do. */
+    /* GF_OK when the method can run a GF_STEP_FILTER step on some card, or GF_EUNSUPPORTED with what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
     /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL: always. */
     bool (*pays)(const GfStep *step, bool wide);
@@ -17,7 +26,8 @@ typedef struct GfAlgorithm {
     /* Can it do a network's entry and the layer that follows it, which it supports, in one launch (gpu/enter.h)?
      * NULL: never. */
     bool (*enters)(const GfStep *entry, const GfStep *layer);
-    int capability; /* the least compute capability, 10 * major + minor; 0: every card's will do */
+    /* The same of a card, for a step that it supports; NULL: every card. */
+    GfStatus (*runs_on)(const GfStep *step, const GfCard *card);
     /* NULL in a build without CUDA. */
     GfLauncher launch;
     /* Names of the ways to cut the work that GfLaunch.tiling may ask for; the last is NULL. NULL: one
@@ -36,7 +46,11 @@ extern const GfAlgorithm gf_algorithms[];
 /* The row of that name, or NULL. */
 const GfAlgorithm *gf_algorithm_find(const char *name);
 
-/* The method that `auto` takes for the step on a card of that compute capability (10 * major + minor);
- * `next` is the step that follows, or NULL. There always is one: `direct` runs everything. */
+/* GF_OK when the card can run the step by the row's method, or GF_EUNSUPPORTED with why not. */
+GfStatus gf_algorithm_runs(const GfAlgorithm *row, const GfStep *step, bool wide,
+                           const GfCard *card);
+
+/* The method that `auto` takes for the step on a card; `next` is the step that follows, or NULL. There
+ * always is one: `direct` runs everything. */
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
-                                       int capability);
+                                       const GfCard *card);

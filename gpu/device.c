@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "gpu/algorithms.h"
 #include "gpu/backend.h"
 #include "gpu/launch.h"
 
@@ -93,6 +94,16 @@ GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
     for (int i = 0; i < found && (size_t)i < capacity; i++)
         GF_TRY(describe(i, &devices[i]));
     *count = (size_t)found;
+    return GF_OK;
+}
+
+GfStatus gf_current_card(GfCard *card)
+{
+    int number, major, minor;
+    GF_CUDA(cudaGetDevice, &number);
+    GF_CUDA(cudaDeviceGetAttribute, &major, cudaDevAttrComputeCapabilityMajor, number);
+    GF_CUDA(cudaDeviceGetAttribute, &minor, cudaDevAttrComputeCapabilityMinor, number);
+    *card = (GfCard){.capability = 10 * major + minor, .groups = gf_has_groups()};
     return GF_OK;
 }
 

@@ -19,7 +19,7 @@ typedef struct GfEntered {
 bool gf_can_enter(const GfStep *entry, const GfStep *layer);
 
 /* Makes the one of the two, of which gf_can_enter() said yes; the caller releases it. Besides what is its own the step
- * borrows what the layer does. Errors: GF_ENOMEM, after which there is nothing to release. */
+ * borrows what the layer does. Errors: GF_EMEMORY, after which there is nothing to release. */
 GfStatus gf_enter(const GfStep *entry, const GfStep *layer, GfEntered *entered);
 
 /* What is all zeros is allowed. */

@@ -51,7 +51,6 @@ typedef struct GfLaunch {
     const void *factors;      /* of a separable step: for each kernel its column, then its row */
     const void *factors_host; /* the same; host */
     const void *bias;         /* out_channels, or NULL */
-    const void *outside;      /* GfStep.outside in f32, or NULL */
     void *state;              /* what the method's open() made, or NULL */
     size_t tiling;            /* 0: the method's choice; i: the table's tilings[i - 1] */
 } GfLaunch;
@@ -610,10 +609,11 @@ enum {
  * map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
 typedef struct GfTensorLayer {
     void *weights;
-    float *lifts; /* of all channels, and 1 behind them for a stage */
-    float *units; /* of all maps */
-    bool lifted;  /* is a lift not 1? */
-    void *lines;  /* of a layer that is flat, else NULL */
+    float *lifts;   /* of all channels, and 1 behind them for a stage */
+    float *units;   /* of all maps */
+    float *outside; /* GfStep.outside, or NULL */
+    bool lifted;    /* is a lift not 1? */
+    void *lines;    /* of a layer that is flat, else NULL */
     float *scales;
     size_t line; /* octets there is room for */
 } GfTensorLayer;

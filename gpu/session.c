@@ -26,7 +26,8 @@ enum {
 
 typedef struct Cuda {
     GfBackend backend;
-    int number, capability; /* 10 * major + minor */
+    int number;
+    GfCard card;
     char name[32];
     const GfAlgorithm *forced;
 } Cuda;
@@ -44,8 +45,8 @@ typedef struct Method {
     GfEntered entered;                 /* not all zeros: it does this step and the next as one */
     bool pools;                        /* it does the pool that follows too */
     void *weights_host, *factors_host; /* for the launchers */
-    void *weights, *factors, *bias, *outside; /* on the device */
-    void *state;                              /* the algorithm's own */
+    void *weights, *factors, *bias;    /* on the device */
+    void *state;                       /* the algorithm's own */
 } Method;
 
 /* How the samples of rows lie on the device. */
@@ -162,13 +163,8 @@ static GfStatus choose(const Cuda *cuda, const GfPipeline *pipeline, size_t i,
 {
     const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
     const bool wide = pipeline->wide;
-    const int capability = cuda->capability;
-    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, next, wide, capability);
-    if ((*algorithm)->capability > capability)
-        return gf_fail(GF_EUNSUPPORTED, "%s: a GPU of compute capability %d.%d, this one has %d.%d",
-                       (*algorithm)->name, (*algorithm)->capability / 10,
-                       (*algorithm)->capability % 10, capability / 10, capability % 10);
-    return (*algorithm)->supports(step, wide);
+    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, next, wide, &cuda->card);
+    return gf_algorithm_runs(*algorithm, step, wide, &cuda->card);
 }
 
 static GfStatus supports(GfBackend *backend, const GfPlan *plan)
@@ -299,10 +295,6 @@ static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size
     if (step->bias)
         GF_TRY(
             upload(session, step->bias, step->out_channels, pipeline->wide, NULL, &method->bias));
-    if (step->outside)
-        GF_TRY(upload(session, step->outside,
-                      step->linear.filters * (step->linear.height + 1) * (step->linear.width + 1),
-                      pipeline->wide, NULL, &method->outside));
     if (step->light) {
         method->launch = gf_launch_light;
         method->name = "light";
@@ -402,7 +394,6 @@ static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const C
                        .factors = method->factors,
                        .factors_host = method->factors_host,
                        .bias = method->bias,
-                       .outside = method->outside,
                        .state = method->state};
     if (step->kind == GF_STEP_ADD)
         launch.skipped = chain->read[step->skip];
@@ -533,7 +524,6 @@ static void free_method(Method *method)
     (void)cudaFree(method->weights);
     (void)cudaFree(method->factors);
     (void)cudaFree(method->bias);
-    (void)cudaFree(method->outside);
     free(method->weights_host);
     free(method->factors_host);
     gf_entered_release(&method->entered);
@@ -723,6 +713,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
 {
     const GfAlgorithm *forced = algorithm ? gf_algorithm_find(algorithm) : NULL;
     struct cudaDeviceProp properties;
+    GfCard card;
     Cuda *cuda;
     int count = 0;
     *backend = NULL;
@@ -735,10 +726,11 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     GF_CUDA(cudaGetDeviceProperties, &properties, number);
     GF_CUDA(cudaFree, NULL); /* creates the context, which takes a third of a second */
     GF_TRY(gf_cuda_check(gf_probe_kernels(), "kernels for this GPU"));
+    GF_TRY(gf_current_card(&card));
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
     cuda->number = number;
-    cuda->capability = 10 * properties.major + properties.minor;
+    cuda->card = card;
     cuda->forced = forced;
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,

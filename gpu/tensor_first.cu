@@ -829,7 +829,7 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     q.weights = static_cast<const uint4 *>(state->weights);
     q.lifts = state->lifts;
     q.map_units = state->units;
-    q.outside = static_cast<const float *>(launch->outside);
+    q.outside = state->outside;
     for (size_t c = 0; step->centres && c < step->channels; c++)
         q.centres[c] = static_cast<float>(step->centres[c]);
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);

@@ -56,6 +56,14 @@ static void find_units(const GfLinear *linear, const float *taps, const float *l
     }
 }
 
+static GfStatus narrow(const double *numbers, size_t count, float **made)
+{
+    GF_TRY(gf_allocate(count, sizeof **made, made));
+    for (size_t i = 0; i < count; i++)
+        (*made)[i] = (float)numbers[i];
+    return GF_OK;
+}
+
 static GfStatus upload(const float *numbers, size_t count, float **device)
 {
     GF_CUDA(cudaMalloc, (void **)device, count * sizeof *numbers);
@@ -109,6 +117,7 @@ void gf_tensor_layer_close(const GfTensorLayer *layer)
     (void)cudaFree(layer->scales);
     (void)cudaFree(layer->lifts);
     (void)cudaFree(layer->units);
+    (void)cudaFree(layer->outside);
 }
 
 GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer)
@@ -118,21 +127,25 @@ GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *laye
     const size_t count = linear->filters * gf_linear_taps(linear);
     const size_t channels = linear->groups * linear->depth;
     const size_t spare = gf_tensor_shape(step).stage_channels;
-    float *taps = NULL, *lifts = NULL, *units = NULL, *taps_there = NULL;
-    GF_GO(gf_allocate(count, sizeof *taps, &taps));
+    const size_t sums = linear->filters * (linear->height + 1) * (linear->width + 1);
+    float *taps = NULL, *lifts = NULL, *units = NULL, *outside = NULL, *taps_there = NULL;
+    GF_GO(narrow(linear->weights, count, &taps));
     GF_GO(gf_allocate(channels + spare, sizeof *lifts, &lifts));
     GF_GO(gf_allocate(linear->filters, sizeof *units, &units));
-    for (size_t i = 0; i < count; i++)
-        taps[i] = (float)linear->weights[i];
     for (size_t i = 0; i < spare; i++)
         lifts[channels + i] = 1.0F;
     layer->lifted = find_lifts(linear, taps, lifts);
     find_units(linear, taps, lifts, units);
+    if (step->outside) {
+        GF_GO(narrow(step->outside, sums, &outside));
+        GF_GO(upload(outside, sums, &layer->outside));
+    }
     GF_GO(make(step, flat, taps, lifts, units, &taps_there, layer));
 done:
     (void)cudaFree(taps_there);
     free(taps);
     free(lifts);
     free(units);
+    free(outside);
     return status;
 }

@@ -10,7 +10,7 @@ struct Stand {
     const GfStep *step, *pool;
     bool wide;
     void *weights_host, *factors_host;
-    void *weights, *factors, *bias, *outside, *state;
+    void *weights, *factors, *bias, *state;
     size_t tiling; /* that the state was made for */
 };
 
@@ -80,11 +80,6 @@ Stand *make_stand(const GfAlgorithm *row, const GfStep *step, const GfStep *pool
         upload(step->bias, step->out_channels, wide, &host, &stand->bias);
         free(host);
     }
-    if (step->outside) {
-        const size_t sums = (step->linear.height + 1) * (step->linear.width + 1);
-        upload(step->outside, step->linear.filters * sums, wide, &host, &stand->outside);
-        free(host);
-    }
     if (row && row->open)
         must(row->open(step, wide, 0, &stand->state), row->name);
     return stand;
@@ -111,7 +106,6 @@ void free_stand(Stand *stand)
     must_cuda(cudaFree(stand->weights), "numbers");
     must_cuda(cudaFree(stand->factors), "numbers");
     must_cuda(cudaFree(stand->bias), "numbers");
-    must_cuda(cudaFree(stand->outside), "numbers");
     free(stand->weights_host);
     free(stand->factors_host);
     free(stand);
@@ -176,7 +170,6 @@ static bool launch_rows(const Stand *stand, const Inputs *in, const Way *way, co
                        .factors = stand->factors,
                        .factors_host = stand->factors_host,
                        .bias = stand->bias,
-                       .outside = stand->outside,
                        .state = stand->state,
                        .tiling = way->tiling};
     cudaError_t error = (stand->row ? stand->row->launch : gf_launch_pool)(&launch, NULL);

@@ -244,13 +244,15 @@ static void cut_apart(size_t turn)
     const size_t maps = 1 + below(channels < 8 ? 9 : 90);
     GfFormat format = format_of(130 + below(300), 30 + below(40), channels, GF_F32);
     GfPlanOptions options = options_of(GF_F32, (GfBorder)below(GF_BORDER_VALID));
+    GfCard card;
     GfPlan *plan;
     format.has_alpha = false;
     add_layer(filter, maps, channels, 1, side, side)->sampling.fit = GF_FIT_SAME_LOWER;
     must(gf_plan_create(filters, 1, &format, &options, &plan), "cut apart");
     const GfStep *step = plan->pipelines[0].steps;
     const GfFormat out = {step->out_width, step->out_height, step->out_channels, false, GF_F32};
-    if (row->supports(step, false) == GF_OK && plan->pipelines[0].count == 1) {
+    must(gf_current_card(&card), "card");
+    if (gf_algorithm_runs(row, step, false, &card) == GF_OK && plan->pipelines[0].count == 1) {
         Block picture = steep_picture(&format);
         const size_t tiling = tallest(row, step), cuts = 2 + below(4);
         Block whole = launch_alone(row, step, NULL, &format, &picture, &out, 1, tiling);

@@ -85,6 +85,7 @@ static bool print_step(const GfAlgorithm *row, const GfStep *step, const char *n
 static int print_case(const GfAlgorithm *row, bool network)
 {
     const char *name;
+    GfCard card;
     GfFormat format;
     GfPlanOptions options = options_of(GF_U8, GF_BORDER_VALID);
     GfFilter *filter = make_filter(row->name, network, &format);
@@ -95,7 +96,8 @@ static int print_case(const GfAlgorithm *row, bool network)
     step->in_layout = step->out_layout = network ? GF_PLANAR : GF_INTERLEAVED;
     int status = 2; /* not taken */
     size_t tiling = find_tiling(row, &name);
-    if (row->supports(step, false) == GF_OK)
+    must(gf_current_card(&card), row->name);
+    if (gf_algorithm_runs(row, step, false, &card) == GF_OK)
         status = launch(row, step, &format, &plan->pipelines[0].out, tiling) &&
                          print_step(row, step, name)
                      ? 0

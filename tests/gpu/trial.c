@@ -135,15 +135,17 @@ static void run_row(const Bout *bout, const GfAlgorithm *row, Method *method)
 static size_t run_rows(const Bout *bout)
 {
     size_t ran = 0;
+    GfCard card;
     if (bout->step.kind == GF_STEP_POOL) {
         Stand *stand = make_stand(NULL, &bout->step, NULL, bout->wide);
         report(run_tiling(bout, stand, "pool", 0), "pool", "refused");
         free_stand(stand);
         return 1;
     }
+    must(gf_current_card(&card), "card");
     for (size_t i = 0; i < method_count; i++) {
         const GfAlgorithm *row = &gf_algorithms[i];
-        if (row->supports(&bout->step, bout->wide) != GF_OK) {
+        if (gf_algorithm_runs(row, &bout->step, bout->wide, &card) != GF_OK) {
             check_refusal(methods[i].name);
         } else if (!bout->pooled || (row->pools && row->pools(&bout->step, &bout->pool))) {
             run_row(bout, row, &methods[i]);

@@ -16,6 +16,7 @@ typedef struct Pair {
     GfFormat format;
     GfSample out;
     size_t maps, side;
+    size_t dilation;             /* 0: 1 */
     GfPool pool;                 /* its size is 2 x 2 where there is none */
     bool bank;                   /* a filter on pictures, no layer */
     bool depthwise;              /* a group a channel */
@@ -42,6 +43,8 @@ static GfFilter *make_filter(const Pair *pair)
         assert_int_equal(
             gf_filter_add_layer(filter, pair->maps, channels / groups, groups, side, side, &linear),
             GF_OK);
+    if (pair->dilation)
+        linear->sampling.dilation_x = linear->sampling.dilation_y = pair->dilation;
     for (size_t i = 0; i < linear->filters * gf_linear_taps(linear); i++)
         linear->weights[i] = 1.0 / (double)(side * side);
     if (pair->before)
@@ -90,6 +93,12 @@ static bool is_pooled(const Pair *pair)
     return pooled;
 }
 
+/* Products of groups of warps are those of 9.0. */
+static GfCard card_of(int capability)
+{
+    return (GfCard){.capability = capability, .groups = capability == 90};
+}
+
 /* What `auto` takes for the layer, before its pool or something else. */
 static const char *chosen_before(const Pair *pair, bool pool, int capability)
 {
@@ -97,7 +106,8 @@ static const char *chosen_before(const Pair *pair, bool pool, int capability)
     GfPlan *plan = make_plan(pair, filter);
     const GfPipeline *pipeline = &plan->pipelines[0];
     const GfStep *step = pipeline->steps, *next = pool ? step + 1 : NULL;
-    const char *name = gf_algorithm_choose(step, next, pipeline->wide, capability)->name;
+    const GfCard card = card_of(capability);
+    const char *name = gf_algorithm_choose(step, next, pipeline->wide, &card)->name;
     gf_plan_free(plan);
     gf_filter_free(filter);
     return name;
@@ -140,6 +150,23 @@ static void test_layers_on_tensor_cores(void **unused)
     assert_string_equal(chosen(&pair, 90), "tensor");
     pair.maps = 255;
     assert_string_equal(chosen(&pair, 90), "implicit");
+}
+
+/* Windows that far apart have room in the shared memory of cards with products of groups alone. */
+static void test_dilated_layers(void **unused)
+{
+    Pair pair = {.format = {.width = 64, .height = 64, .channels = 256, .sample = GF_F32},
+                 .out = GF_F32,
+                 .maps = 256,
+                 .side = 3,
+                 .dilation = 4};
+    (void)unused;
+    assert_string_equal(chosen(&pair, 90), "tensor");
+    assert_string_equal(chosen(&pair, 80), "tensor");
+    pair.dilation = 12;
+    assert_string_equal(chosen(&pair, 90), "tensor");
+    assert_string_equal(chosen(&pair, 80), "implicit");
+    assert_string_equal(chosen(&pair, 75), "implicit");
 }
 
 /* A map a channel is nothing for a product of matrices. */
@@ -283,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_on_tensor_cores),
         cmocka_unit_test(test_layers_on_pictures),
+        cmocka_unit_test(test_dilated_layers),
         cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_not_pooled),

@@ -344,6 +344,24 @@ static void test_refusals(void **unused)
     refuses(&step, false, "15 x 15");
 }
 
+static const char *choose(const GfStep *step, int capability)
+{
+    const GfCard card = {.capability = capability};
+    return gf_algorithm_choose(step, NULL, false, &card)->name;
+}
+
+static void test_older_cards(void **unused)
+{
+    double weights[9] = {0.1, 0.23, 0.3571};
+    const GfStep step = bank(1, 3, 3, weights);
+    const GfAlgorithm *row = gf_algorithm_find("tensor");
+    (void)unused;
+    assert_int_equal(gf_algorithm_runs(row, &step, false, &(GfCard){.capability = 80}), GF_OK);
+    assert_int_equal(gf_algorithm_runs(row, &step, false, &(GfCard){.capability = 75}),
+                     GF_EUNSUPPORTED);
+    assert_string_equal(gf_message(), "tensor: a GPU of compute capability 8.0, this one has 7.5");
+}
+
 /* `auto` takes it where it pays and where there are such tensor cores. */
 static void test_choice(void **unused)
 {
@@ -351,44 +369,44 @@ static void test_choice(void **unused)
     double nine[81] = {0.1, 0.23, 0.3571};
     (void)unused;
     GfStep step = bank(1, 5, 5, weights);
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "tensor");
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 80)->name, "tensor");
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 75)->name, "special");
+    assert_string_equal(choose(&step, 90), "tensor");
+    assert_string_equal(choose(&step, 80), "tensor");
+    assert_string_equal(choose(&step, 75), "special");
     step = bank(1, 3, 3, weights);
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "tensor");
+    assert_string_equal(choose(&step, 90), "tensor");
     step = bank(1, 1, 1, weights);
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
+    assert_string_equal(choose(&step, 90), "special");
     step = bank(1, 5, 5, weights);
     step.in = GF_U16;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
+    assert_string_equal(choose(&step, 90), "special");
     step = bank(3, 5, 5, weights);
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "tensor");
+    assert_string_equal(choose(&step, 90), "tensor");
     /* Of floats a product of 7 x 7 goes to two passes, other kernels do not. */
     step = bank(1, 7, 7, seven);
     step.in = step.out = GF_F32;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
+    assert_string_equal(choose(&step, 90), "special");
     step.separable = true;
     step.linear.rows = step.linear.columns = seven;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "separable");
+    assert_string_equal(choose(&step, 90), "separable");
     /* Large kernels of gray, unless hardly any of their square is filled; not of colour. */
     step = bank(1, 9, 9, nine);
     step.in = step.out = GF_F32;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "special");
+    assert_string_equal(choose(&step, 90), "special");
     step = bank(1, 9, 2, nine);
     step.in = GF_U16;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "shared");
+    assert_string_equal(choose(&step, 90), "shared");
     step = bank(3, 9, 9, nine);
     step.in = GF_U16;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 90)->name, "shared");
+    assert_string_equal(choose(&step, 90), "shared");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fractions),      cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_factors),        cmocka_unit_test(test_opacity),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_rolling),        cmocka_unit_test(test_who_rolls),
-        cmocka_unit_test(test_rolling_opacity)};
+        cmocka_unit_test(test_fractions), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_factors),   cmocka_unit_test(test_opacity),
+        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_older_cards),
+        cmocka_unit_test(test_choice),    cmocka_unit_test(test_rolling),
+        cmocka_unit_test(test_who_rolls), cmocka_unit_test(test_rolling_opacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
