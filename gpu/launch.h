@@ -287,6 +287,7 @@ enum {
 };
 
 typedef struct GfTensorRolling {
+    bool by_channel; /* blocks of 8 pixels of a channel of RGB */
     size_t planes, height, steps;
     int first_byte;
     double unit;

@@ -345,15 +345,13 @@ static void fill_halves(const GfStep *step, const GfTensorRolling *rolling, cons
     }
 }
 
-bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling)
+/* Of a bank whose samples a block has side by side, or of one channel. */
+static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
 {
     const GfLinear *linear = &step->linear;
-    const size_t samples = step->out_width * step->channels, groups = groups_of(step);
+    const size_t groups = groups_of(step);
     Weights weights;
     int first_word;
-    *rolling = (GfTensorRolling){0};
-    if (!any_size && (samples < LEAST_ROLLING_ROW || samples * step->out_height < LEAST_ROLLING))
-        return false;
     if (step->out != GF_U8 || !gf_tensor_finishes(step) || linear->height > GF_TENSOR_SIDE ||
         groups > GF_ROLLING_STEPS || (groups > 1 && use_rows(step)))
         return false;
@@ -362,11 +360,31 @@ bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *
     rolling->planes = weights.planes == 1 ? 1 : 2;
     rolling->height = linear->height < 3 ? 3 : linear->height / 2 * 2 + 1;
     rolling->steps = rolling->height > MOST_ROWS_OF_A_STEP ? GF_ROLLING_STEPS : groups;
-    rolling->first_byte = first_word * WORD;
+    rolling->first_byte = first_word * WORD * (rolling->by_channel ? 3 : 1);
     rolling->unit = rolling->planes == 1 ? weights.unit : unit_of_halves(&weights);
     if (rolling->planes > 1 && reach_of_halves(step, rolling, &weights) > allowed_u8)
         return false;
     for (size_t p = 0; p < rolling->planes; p++)
         fill_halves(step, rolling, &weights, p, rolling->halves);
     return true;
+}
+
+/* What computes one channel of a picture. */
+static GfStep one_channel(const GfStep *step)
+{
+    GfStep one = *step;
+    one.channels = one.out_channels = one.post_channels = 1;
+    return one;
+}
+
+bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling)
+{
+    const size_t samples = step->out_width * step->channels;
+    const GfStep one = one_channel(step);
+    const bool by_channel = step->channels == 3 && groups_of(step) > 1 && groups_of(&one) == 1 &&
+                            step->linear.height <= MOST_ROWS_OF_A_STEP;
+    *rolling = (GfTensorRolling){.by_channel = by_channel};
+    if (!any_size && (samples < LEAST_ROLLING_ROW || samples * step->out_height < LEAST_ROLLING))
+        return false;
+    return plan_rolling(by_channel ? &one : step, rolling);
 }

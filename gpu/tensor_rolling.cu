@@ -10,6 +10,9 @@
  * A byte as an f16 is the byte with a zero behind it: byte times 2^-24. Products of such numbers are
  * exact, sums are rounded as f32 are.
  *
+ * Windows of RGB are those of gray: where taps three bytes apart would make them wider than 16 bytes, a
+ * block is 8 pixels of one channel, and three tiles are the channels of the same pixels.
+ *
  * One warp brings rows: stretches that lie on the picture as copies of the bulk, the odd bytes at its
  * sides and rows beyond it by the border's rule. So those who multiply know no border. Blocks stay and
  * take one unit, some rows of a strip, after the other; copies run ahead into the next.
@@ -53,11 +56,13 @@ struct Rolling {
 };
 
 /* How a kernel of HEIGHT rows is computed: registers and shared memory for BLOCKS blocks. */
-template <int HEIGHT, int STEPS, int PLANES> struct Shape {
+template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int height = HEIGHT, steps = STEPS, planes = PLANES;
-    static constexpr int tiles = HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2 : 1;
+    static constexpr int channels = CHANNELS; /* 3: each has a tile of its own; else 1 */
+    static constexpr int tiles = CHANNELS == 3 ? 3 : HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2 : 1;
     static constexpr int groups = 1;
-    static constexpr int blocks = tiles == 1                  ? 4
+    static constexpr int blocks = CHANNELS == 3               ? (HEIGHT <= 5 ? 3 : 2)
+                                  : tiles == 1                ? 4
                                   : STEPS == 2 || HEIGHT == 9 ? 3
                                   : HEIGHT == 3               ? 5
                                                               : 4;
@@ -66,7 +71,8 @@ template <int HEIGHT, int STEPS, int PLANES> struct Shape {
     static constexpr int batch = parts * turns; /* rows */
     static constexpr int stages = STEPS == 1 || HEIGHT > 9 ? 2 : HEIGHT <= 5 ? 4 : 3;
     static constexpr int strip = groups * tiles * TILE;
-    static constexpr int pitch = strip + STEPS * STEP + 16;
+    static constexpr int apart = CHANNELS == 3 ? 4 * WARP : TILE; /* words of a lane, bytes */
+    static constexpr int pitch = strip + STEPS * STEP * CHANNELS + 16;
     static constexpr int copies = 2 * HEIGHT - 1; /* of a row of the kernel, each at its turn */
     static constexpr int plane_bytes = copies * STEPS * MATRIX;
     static constexpr int batch_bytes = batch * pitch;
@@ -129,7 +135,8 @@ template <typename S> __device__ Span find_span(const Rolling &s, const Unit &u)
     Span span;
     span.start = u.sample + s.start;
     span.begin = s.lead;
-    span.end = s.lead + (samples - 1) / BLOCK * BLOCK + S::steps * STEP;
+    span.end =
+        s.lead + ((samples / S::channels - 1) / BLOCK * BLOCK + S::steps * STEP) * S::channels;
     const int vectors = s.vectors_in ? s.in_samples / 16 * 16 - span.start : 0;
     span.first = min(max(-span.start, 0), S::pitch);
     span.last = min(max(vectors, span.first), S::pitch);
@@ -344,14 +351,80 @@ template <int STEPS> __device__ void load(const uint8_t *from, uint32_t (&a)[STE
     }
 }
 
+/* The same of four pixels of RGB in each window: of bytes and what comes before them the bytes. */
+__device__ void load(const uint8_t *from, uint32_t (&a)[3][1][4])
+{
+    constexpr uint32_t BYTES = 0x00FF00FF;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint32_t *words =
+            reinterpret_cast<const uint32_t *>(from + i * (WARP / 4 * BLOCK) * 3);
+        const uint32_t word[] = {words[0], words[1], words[2]};
+        a[0][0][i] = __byte_perm(word[0], 0, 0x4340);
+        a[1][0][i] = __byte_perm(word[0], word[1], 0x4411) & BYTES;
+        a[2][0][i] = __byte_perm(word[0], word[1], 0x5522) & BYTES;
+        a[0][0][2 + i] = __byte_perm(word[1], word[2], 0x5522) & BYTES;
+        a[1][0][2 + i] = __byte_perm(word[1], word[2], 0x6633) & BYTES;
+        a[2][0][2 + i] = __byte_perm(word[2], 0, 0x4340);
+    }
+}
+
 /* ---- the groups that multiply ---- */
 
-/* Where a lane's word of the first tile goes: two lanes change places so that each has four samples side by
- * side. */
+/* The block and word of a tile whose samples a lane has side by side after two lanes changed places. */
 __device__ int place_of_lane()
 {
     const int lane = threadIdx.x % WARP;
     return lane % 2 * (WARP / 4 * BLOCK) + lane / 4 * BLOCK + lane % 4 / 2 * WORD;
+}
+
+/* The lane at a place. */
+__device__ int lane_at(int word)
+{
+    return word / 2 % 8 * 4 + word % 2 * 2 + word / 16;
+}
+
+/* How words of RGB go from the lanes that have them, three each, to those that store them side by side. */
+struct Turns {
+    int third;   /* of a lane's number */
+    int from[3]; /* the lane that has a first, second or third word for this one */
+
+    __device__ Turns() : third(threadIdx.x % WARP % 3)
+    {
+        const int lane = threadIdx.x % WARP;
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            from[i] = lane_at(((2 * i + lane) % 3 * WARP + lane) / 3);
+    }
+};
+
+/* Four pixels of three channels, RGBRGBRGBRGB; then word i * WARP + lane of the warp's. */
+__device__ void weave(const Turns &turns, uint32_t (&word)[3])
+{
+    uint32_t own[3], other[3];
+    const uint32_t r = word[0], g = word[1], b = word[2];
+    own[0] = __byte_perm(__byte_perm(r, g, 0x1040), b, 0x3410);
+    own[1] = __byte_perm(__byte_perm(g, b, 0x2051), r, 0x3610);
+    own[2] = __byte_perm(__byte_perm(b, r, 0x3072), g, 0x3710);
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        other[i] = __shfl_sync(~0u, own[i], turns.from[i]);
+    word[0] = turns.third == 0 ? other[0] : turns.third == 1 ? other[1] : other[2];
+    word[1] = turns.third == 0 ? other[2] : turns.third == 1 ? other[0] : other[1];
+    word[2] = turns.third == 0 ? other[1] : turns.third == 1 ? other[2] : other[0];
+}
+
+/* Those of all tiles. */
+template <typename S>
+__device__ void load_tiles(const uint8_t *from, uint32_t (&a)[S::tiles][S::steps][4])
+{
+    if constexpr (S::channels == 3) {
+        load(from, a);
+    } else {
+#pragma unroll
+        for (int i = 0; i < S::tiles; i++)
+            load<S::steps>(from + i * TILE, a[i]);
+    }
 }
 
 /* Stores without a branch, which would part the warp: products need it whole. */
@@ -371,9 +444,10 @@ __device__ void store_byte(uint8_t *to, uint32_t byte, bool wanted)
 
 /* The rows of a unit as one lane stores them. WHOLE: in words, none of which lies across a row's end. */
 template <typename S, bool WHOLE> struct Lane {
-    uint8_t *to; /* of the row that is complete next: its word of tile 0 */
+    uint8_t *to; /* of the row that is complete next: its first word */
     int y, rows; /* that row, in the unit, and how many there are */
     int end;     /* of the output row, from this lane's first sample on */
+    Turns turns;
 
     __device__ Lane(const Rolling &s, const Unit &u, int own)
         : to(static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
@@ -388,16 +462,22 @@ template <typename S, bool WHOLE> struct Lane {
     __device__ void store(const Rolling &s, int r, const float (&v)[S::tiles][4], unsigned choice)
     {
         const int in_row = EVERY || (y + r >= 0 && y + r < rows) ? end : 0;
+        uint32_t word[S::tiles];
 #pragma unroll
         for (int i = 0; i < S::tiles; i++) {
-            const int left = in_row - i * TILE;
             const uint32_t own = gf_round_bytes(v[i][0], v[i][1], v[i][2], v[i][3]);
-            const uint32_t word = __byte_perm(own, __shfl_xor_sync(~0u, own, 1), choice);
+            word[i] = __byte_perm(own, __shfl_xor_sync(~0u, own, 1), choice);
+        }
+        if constexpr (S::channels == 3)
+            weave(turns, word);
+#pragma unroll
+        for (int i = 0; i < S::tiles; i++) {
+            const int left = in_row - i * S::apart;
             const bool as_word = WHOLE || (s.words_out && left >= WORD);
-            store_word(to + i * TILE, word, as_word && left > 0);
+            store_word(to + i * S::apart, word[i], as_word && left > 0);
 #pragma unroll
             for (int k = 0; k < WORD && !WHOLE; k++)
-                store_byte(to + i * TILE + k, word >> k * 8, !as_word && left > k);
+                store_byte(to + i * S::apart + k, word[i] >> k * 8, !as_word && left > k);
         }
         /* Not told in C++: the compiler would find every row's address anew. */
         asm volatile("add.s64 %0, %0, %1;" : "+l"(to) : "l"(s.out.stride));
@@ -408,8 +488,10 @@ template <typename S, bool WHOLE>
 __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp)
 {
     const int lane = threadIdx.x % WARP;
-    const int tile = warp / WARPS * S::tiles * TILE + warp % WARPS * (WARP / 2 * BLOCK);
-    const uint8_t *from = ring.rows + s.lead + tile + lane / 4 * BLOCK + lane % 4 * WORD;
+    const int tile = warp * (WARP / 2 * BLOCK) * S::channels;
+    const uint8_t *from =
+        ring.rows + s.lead + tile + (lane / 4 * BLOCK + lane % 4 * WORD) * S::channels;
+    const int own = tile + (S::channels == 3 ? lane * WORD : place_of_lane());
     /* Rows of 8 numbers lie behind each other, the other 8 of 16 are 128 bytes further on, the next 8
      * samples behind all steps. */
     const uint64_t second = static_cast<uint64_t>(S::steps * MATRIX / 16) << 32 |
@@ -426,12 +508,10 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
     float sums[S::tiles][S::height][4] = {}, done[S::tiles][4] = {};
     uint32_t a[S::tiles][S::steps][4];
     gf_barrier_wait(&ring.full[0], 0);
-#pragma unroll
-    for (int i = 0; i < S::tiles; i++)
-        load<S::steps>(from + i * TILE, a[i]);
+    load_tiles<S>(from, a);
     for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
         const Unit u = find_unit<S>(s, unit);
-        Lane<S, WHOLE> out(s, u, tile + place_of_lane());
+        Lane<S, WHOLE> out(s, u, own);
         const bool last_unit = unit + gridDim.x >= s.units;
         const auto run_part = [&](auto every, int part, bool last) {
             const int stage = ring.stage;
@@ -459,9 +539,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                                            ? rows + (r + 1) * S::pitch
                                            : from + ring.stage * S::batch_bytes;
                 uint32_t next[S::tiles][S::steps][4];
-#pragma unroll
-                for (int i = 0; i < S::tiles; i++)
-                    load<S::steps>(after + i * TILE, next[i]);
+                load_tiles<S>(after, next);
                 gf_wait_for_products(reinterpret_cast<float(&)[S::tiles * S::height][4]>(sums));
 #pragma unroll
                 for (int i = 0; i < S::tiles * 4; i++)
@@ -599,21 +677,25 @@ template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaSt
     return cudaGetLastError();
 }
 
-using Run = decltype(&run<Shape<3, 1, 1>>);
+using Run = decltype(&run<Shape<3, 1, 1, 1>>);
 
 /* From the plan to its instance, one property after the other; NULL: there is none. */
 
-template <int HEIGHT, int STEPS> Run find_planes(const GfTensorRolling &plan)
+template <int HEIGHT, int STEPS, int CHANNELS> Run find_planes(const GfTensorRolling &plan)
 {
-    return plan.planes == 1 ? run<Shape<HEIGHT, STEPS, 1>> : run<Shape<HEIGHT, STEPS, 2>>;
+    return plan.planes == 1 ? run<Shape<HEIGHT, STEPS, 1, CHANNELS>>
+                            : run<Shape<HEIGHT, STEPS, 2, CHANNELS>>;
 }
 
 template <int HEIGHT> Run find_steps(const GfTensorRolling &plan)
 {
-    if constexpr (HEIGHT <= 9)
+    if constexpr (HEIGHT <= 9) {
+        if (plan.by_channel)
+            return find_planes<HEIGHT, 1, 3>(plan);
         if (plan.steps == 1)
-            return find_planes<HEIGHT, 1>(plan);
-    return plan.steps == 2 ? find_planes<HEIGHT, 2>(plan) : nullptr;
+            return find_planes<HEIGHT, 1, 1>(plan);
+    }
+    return plan.steps == 2 && !plan.by_channel ? find_planes<HEIGHT, 2, 1>(plan) : nullptr;
 }
 
 Run find_run(const GfTensorRolling &plan)

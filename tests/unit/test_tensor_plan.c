@@ -213,14 +213,19 @@ static void check_rolling(const GfStep *step, size_t most_planes)
     static GfTensorRolling rolling;
     unsigned char rows[GF_TENSOR_SIDE][GF_ROLLING_STEPS * GROUP];
     const GfLinear *linear = &step->linear;
-    const size_t channels = step->channels;
     assert_true(gf_tensor_rolling_plan(step, true, &rolling));
+    /* By channel a block's bytes are those of one. */
+    const size_t apart = rolling.by_channel ? step->channels : 1;
+    const size_t channels = step->channels / apart;
+    assert_true(!rolling.by_channel || (step->channels == 3 && rolling.steps == 1));
     assert_in_range(rolling.planes, 1, most_planes);
     assert_true(rolling.height >= linear->height && rolling.height % 2 == 1);
     assert_in_range(rolling.steps, 1, GF_ROLLING_STEPS);
     for (size_t i = 0; i < sizeof rows; i++)
         ((unsigned char *)rows)[i] = (unsigned char)next();
-    const ptrdiff_t lead = step->origin_x * (ptrdiff_t)channels - rolling.first_byte;
+    assert_int_equal(rolling.first_byte % (int)apart, 0);
+    const ptrdiff_t lead =
+        step->origin_x * (ptrdiff_t)channels - rolling.first_byte / (ptrdiff_t)apart;
     assert_in_range(lead, 0, 3);
     for (size_t n = 0; n < BLOCK; n++) {
         double exact = 0.0, most = 0.0;
@@ -280,11 +285,23 @@ static void test_who_rolls(void **unused)
     step.separable = true;
     step.linear.rows = step.linear.columns = row;
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
-    step = bank(3, 9, 9, weights);
+    step = bank(2, 9, 9, weights);
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_false(rolling.by_channel);
     step.separable = true;
     step.linear.rows = step.linear.columns = row;
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    /* The window of each channel of RGB takes one. */
+    step.channels = step.out_channels = step.post_channels = 3;
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_true(rolling.by_channel);
+    step = bank(3, 3, 9, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_false(rolling.by_channel);
+    step = bank(3, 5, 10, weights);
+    step.linear.scale = 0.01;
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_false(rolling.by_channel);
     /* Each product rounds the sum: kernels whose weights cancel would be off too far. */
     for (size_t i = 0; i < 81; i++)
         weights[i] *= i % 2 ? 200.0 : -200.0;
