@@ -290,8 +290,12 @@ template <int GROUPS, int CHANNELS> struct Stream {
         const int lane = threadIdx.x % 32;
         __pipeline_wait_prior(AHEAD - 1);
         __syncwarp();
-        const uint8_t *own =
-            bytes() + place + w.lead + (lane / 4 * BLOCK + lane % 4 * WORD) * CHANNELS;
+        /* Either sum would cost instances of the other kind registers. */
+        const uint8_t *own = bytes() + place + w.lead;
+        if constexpr (CHANNELS == 1)
+            own = own + lane / 4 * BLOCK + lane % 4 * WORD;
+        else
+            own += (lane / 4 * BLOCK + lane % 4 * WORD) * CHANNELS;
 #pragma unroll
         for (int i = 0; i < ROWS * GROUPS * 2; i++)
             slot(i / 2)[i % 2] = word_at(own + i / (GROUPS * 2) * VECTORS<GROUPS, CHANNELS> * 16 +
