@@ -27,8 +27,9 @@
  * channels, so that what they write meets in L2.
  *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
- * rows), one write; 32 bytes' products for each filter, plane, row of taps and 16 bytes that a
- * block reaches over, where height * width multiply-adds were asked for. */
+ * rows; by channel two more, from the caches), one write; 32 bytes' products for each filter, plane,
+ * row of taps and 16 bytes that a block reaches over, where height * width multiply-adds were asked
+ * for. */
 #include <cuda_pipeline.h>
 
 #include "gpu/device.cuh"
@@ -77,8 +78,7 @@ struct Tensor {
 
 /* ---- a warp's strip ---- */
 
-/* A warp's samples are all of a row, side by side: CHANNELS is 1. By channel they are those of one of
- * CHANNELS channels, and lie so many bytes apart. */
+/* A warp's samples lie CHANNELS apart in a row: 1, whatever the picture has, or RGB by channel. */
 
 /* Bytes of a row that a strip's blocks reach over, and how many aligned vectors of 16 those lie in. */
 template <int GROUPS, int CHANNELS>
