@@ -238,7 +238,10 @@ static inline size_t gf_general_bytes(const GfStep *step)
  * 16 blocks of 8 neighbouring samples are the rows of the first matrix, and its columns the input
  * bytes that such a block needs; the second matrix has a column for each of the 8 samples, the
  * kernel shifted down by as many places. A lane of a warp holds whole words of both. Of an input
- * row a block needs `groups` times 16 bytes, which begin `first_word` words from its own first. */
+ * row a block needs `groups` times 16 bytes, which begin `first_word` words from its own first.
+ *
+ * Blocks of RGB for which that is too wide are 8 neighbouring pixels of one channel: all of this is then
+ * as for a picture of one channel, and each channel's bytes are picked out on the device. */
 enum {
     GF_TENSOR_FILTERS = 2,
     GF_TENSOR_PLANES = 3,
@@ -255,7 +258,8 @@ enum {
 typedef struct GfTensor {
     bool rows_only; /* a product of a column and a row: the row here, the column by multiply-adds */
     size_t filters, planes, groups;
-    size_t height; /* rows of the kernel that are computed: 1, 3, 5, ..., the last may be zeros */
+    bool by_channel; /* of RGB; one kernel, in two groups, of 9 rows or more */
+    size_t height;   /* rows of the kernel that are computed: 1, 3, 5, ..., the last may be zeros */
     int first_word;
     double unit[GF_TENSOR_FILTERS];
     /* The second matrix, for each filter, plane, row and group a word a lane. */

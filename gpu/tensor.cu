@@ -20,9 +20,16 @@
  * column to multiply-adds in f32: its sums roll, a row is added to all of those that are under
  * way.
  *
+ * Of RGB, kernels wider than about 9 reach over more than the two groups of 16 bytes for which all rows
+ * of a kernel have registers. Those go by channel: a strip is 128 pixels of one channel, a block 8, and
+ * the second matrix that of a gray picture. The ring holds rows as they are in memory; a lane picks its
+ * word of four samples from the 12 bytes of their pixels. Three warps side by side make the three
+ * channels, so that what they write meets in L2.
+ *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
- * rows), one write; 32 bytes' products for each filter, plane, row of taps and 16 bytes that a
- * block reaches over, where height * width multiply-adds were asked for. */
+ * rows; by channel two more, from the caches), one write; 32 bytes' products for each filter, plane,
+ * row of taps and 16 bytes that a block reaches over, where height * width multiply-adds were asked
+ * for. */
 #include <cuda_pipeline.h>
 
 #include "gpu/device.cuh"
@@ -36,6 +43,7 @@ constexpr int AHEAD = 3;                /* batches of ROWS input rows on their w
 constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
 constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
+constexpr int RGB = 3;                  /* channels, of what goes by channel */
 constexpr size_t WAVES = 3;             /* of warps, so that the last are not waited for long */
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
@@ -57,7 +65,7 @@ struct Tensor {
     bool finished;              /* scale and offset have all that follows in them */
     bool simple;                /* to bytes, finished or magnitudes */
     float magnitude;            /* what lengths of two responses are multiplied by; 0: all else */
-    bool vectors_in, pairs_out; /* lie in memory as they are accessed */
+    bool vectors_in, pairs_out; /* lie in memory as they are accessed; by channel single samples */
     GfBorder border;
     uint32_t border_word;
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
@@ -70,26 +78,32 @@ struct Tensor {
 
 /* ---- a warp's strip ---- */
 
+/* A warp's samples lie CHANNELS apart in a row: 1, whatever the picture has, or RGB by channel. */
+
 /* Bytes of a row that a strip's blocks reach over, and how many aligned vectors of 16 those lie in. */
-template <int GROUPS> constexpr int WINDOW = STRIP - BLOCK + GROUPS *GROUP;
-template <int GROUPS> constexpr int VECTORS = (WINDOW<GROUPS> + 12 + 15) / 16;
+template <int GROUPS, int CHANNELS>
+constexpr int WINDOW = (STRIP - BLOCK + GROUPS * GROUP) * CHANNELS;
+template <int GROUPS, int CHANNELS>
+constexpr int VECTORS = (WINDOW<GROUPS, CHANNELS> + 12 + 15) / 16;
 
 /* Copies of vectors that a lane makes for a batch, one a turn. */
-template <int GROUPS> constexpr int TURNS = (ROWS * VECTORS<GROUPS> + 31) / 32;
+template <int GROUPS, int CHANNELS>
+constexpr int TURNS = (ROWS * VECTORS<GROUPS, CHANNELS> + 31) / 32;
 
 /* What a warp has in shared memory: batches of ROWS input rows, of which all but one are on their way;
  * and, at the sides of the picture, where in a row the odd bytes are by the border's rule, -1 standing
  * for the constant. */
-template <int GROUPS> struct Ring {
-    uint4 rows[AHEAD + 1][ROWS][VECTORS<GROUPS>];
-    int places[WINDOW<GROUPS>];
+template <int GROUPS, int CHANNELS> struct Ring {
+    uint4 rows[AHEAD + 1][ROWS][VECTORS<GROUPS, CHANNELS>];
+    int places[WINDOW<GROUPS, CHANNELS>];
 };
 
 /* Where a warp works. Input row 0 is that of the first tap for its first output row. */
 struct Walk {
     size_t top;      /* its first output row */
     int rows;        /* output rows */
-    int strip;       /* its first sample */
+    int strip;       /* its first sample, of all channels */
+    int channel;     /* by channel */
     int start, lead; /* sample of a row's first vector; bytes of that before the window */
     bool simple;     /* whole rows, ROWS and ROWS, of bytes, and nothing rare to do with them */
     bool whole;      /* all samples of the strip are outputs, stored in pairs */
@@ -100,13 +114,15 @@ struct Walk {
 };
 
 /* The odd bytes of a strip's window, and their places. */
-template <int GROUPS> __device__ void find_odd(const Tensor &s, Walk *w, Ring<GROUPS> &ring)
+template <int GROUPS, int CHANNELS>
+__device__ void find_odd(const Tensor &s, Walk *w, Ring<GROUPS, CHANNELS> &ring)
 {
     const int window = w->start + w->lead; /* sample */
-    const int needed = min(WINDOW<GROUPS>, s.out_samples - w->strip + GROUPS * GROUP);
+    const int needed =
+        min(WINDOW<GROUPS, CHANNELS>, s.out_samples - w->strip + GROUPS * GROUP * CHANNELS);
     const int vectors = s.vectors_in ? s.in_samples / 16 - w->start / 16 : 0;
-    w->first_vector = min(max(-w->start / 16, 0), VECTORS<GROUPS>);
-    w->end_vector = min(max(vectors, w->first_vector), VECTORS<GROUPS>);
+    w->first_vector = min(max(-w->start / 16, 0), VECTORS<GROUPS, CHANNELS>);
+    w->end_vector = min(max(vectors, w->first_vector), VECTORS<GROUPS, CHANNELS>);
     w->left = min(max(w->first_vector * 16 - w->lead, 0), needed);
     w->right = min(max(w->end_vector * 16 - w->lead, w->left), needed);
     w->odd = needed - (w->right - w->left);
@@ -127,19 +143,28 @@ template <int GROUPS> __device__ void find_odd(const Tensor &s, Walk *w, Ring<GR
  * a batch is the last that ROWS output rows need. */
 template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
 
-template <int GROUPS> struct Stream {
+template <int GROUPS, int CHANNELS> struct Stream {
     const Tensor &s;
     const Walk &w;
-    Ring<GROUPS> &ring;
+    Ring<GROUPS, CHANNELS> &ring;
     int next_row;          /* input row where the next batch to be sent begins */
     int place, last_place; /* in the ring, of the next batch to be read, and before: bytes */
-    const uint8_t *from[TURNS<GROUPS>]; /* of a plain strip: of the next batch to be sent */
+    const uint8_t
+        *from[TURNS<GROUPS, CHANNELS>]; /* of a plain strip: of the next batch to be sent */
+    unsigned pick, pick_third; /* by channel: bytes of two words, and of those and a third */
 
     static constexpr int BATCH = sizeof ring.rows[0];
 
     /* Sends the first batches. */
-    __device__ Stream(const Tensor &tensor, const Walk &walk, Ring<GROUPS> &own, int first_row)
-        : s(tensor), w(walk), ring(own), next_row(first_row), place(0), last_place(AHEAD * BATCH)
+    __device__ Stream(const Tensor &tensor, const Walk &walk, Ring<GROUPS, CHANNELS> &own,
+                      int first_row)
+        : s(tensor), w(walk), ring(own), next_row(first_row), place(0), last_place(AHEAD * BATCH),
+          pick(w.channel == 0   ? 0x0630
+               : w.channel == 1 ? 0x0741
+                                : 0x0052),
+          pick_third(w.channel == 0   ? 0x5210
+                     : w.channel == 1 ? 0x6210
+                                      : 0x7410)
     {
         const long long y = static_cast<long long>(w.top) + s.origin_y;
         size_t i = static_cast<size_t>(y) - s.in.first;
@@ -147,7 +172,7 @@ template <int GROUPS> struct Stream {
         const uint8_t *row = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
                              blockIdx.y * s.in.batch + w.start;
 #pragma unroll
-        for (int t = 0; t < TURNS<GROUPS>; t++)
+        for (int t = 0; t < TURNS<GROUPS, CHANNELS>; t++)
             from[t] = row + (first_row + row_of_turn(t)) * static_cast<long long>(s.in.stride) +
                       vector_of_turn(t) * 16;
         send_plain_or_mapped(0, first_row);
@@ -158,12 +183,12 @@ template <int GROUPS> struct Stream {
 
     static __device__ int row_of_turn(int t)
     {
-        return (threadIdx.x % 32 + t * 32) / VECTORS<GROUPS>;
+        return (threadIdx.x % 32 + t * 32) / VECTORS<GROUPS, CHANNELS>;
     }
 
     static __device__ int vector_of_turn(int t)
     {
-        return (threadIdx.x % 32 + t * 32) % VECTORS<GROUPS>;
+        return (threadIdx.x % 32 + t * 32) % VECTORS<GROUPS, CHANNELS>;
     }
 
     __device__ uint8_t *bytes() const
@@ -177,7 +202,7 @@ template <int GROUPS> struct Stream {
     {
         if (w.plain) {
 #pragma unroll
-            for (int t = 0; t < TURNS<GROUPS>; t++) {
+            for (int t = 0; t < TURNS<GROUPS, CHANNELS>; t++) {
                 const uint8_t *vector =
                     from[t] + (above + row_of_turn(t) < 0 ? ROWS * s.in.stride : 0);
                 if (row_of_turn(t) < ROWS)
@@ -217,7 +242,7 @@ template <int GROUPS> struct Stream {
         const uint8_t *found = find_row(), *rows[ROWS];
         const uint4 border = make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
 #pragma unroll
-        for (int t = 0; t < TURNS<GROUPS>; t++) {
+        for (int t = 0; t < TURNS<GROUPS, CHANNELS>; t++) {
             const int row = row_of_turn(t), vector = vector_of_turn(t);
             const uint8_t *own = row_of(found, row % ROWS);
             uint4 *there = reinterpret_cast<uint4 *>(bytes() + to) + threadIdx.x % 32 + t * 32;
@@ -244,8 +269,18 @@ template <int GROUPS> struct Stream {
             uint8_t *there = bytes() + to + w.lead + (k < w.left ? k : k - w.left + w.right);
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
-                there[r * VECTORS<GROUPS> * 16] = byte[r];
+                there[r * VECTORS<GROUPS, CHANNELS> * 16] = byte[r];
         }
+    }
+
+    /* Four samples: a word as it is, or the channel's of the pixels in three. */
+    __device__ uint32_t word_at(const uint8_t *at) const
+    {
+        const uint32_t *words = reinterpret_cast<const uint32_t *>(at);
+        if constexpr (CHANNELS == 1)
+            return *words;
+        else
+            return __byte_perm(__byte_perm(words[0], words[1], pick), words[2], pick_third);
     }
 
     /* This lane's words of the next batch, when it has come: of each row and group, for its two blocks.
@@ -255,12 +290,16 @@ template <int GROUPS> struct Stream {
         const int lane = threadIdx.x % 32;
         __pipeline_wait_prior(AHEAD - 1);
         __syncwarp();
-        const uint8_t *own = bytes() + place + w.lead + lane / 4 * BLOCK + lane % 4 * WORD;
+        /* Either sum would cost instances of the other kind registers. */
+        const uint8_t *own = bytes() + place + w.lead;
+        if constexpr (CHANNELS == 1)
+            own = own + lane / 4 * BLOCK + lane % 4 * WORD;
+        else
+            own += (lane / 4 * BLOCK + lane % 4 * WORD) * CHANNELS;
 #pragma unroll
         for (int i = 0; i < ROWS * GROUPS * 2; i++)
-            slot(i / 2)[i % 2] =
-                *reinterpret_cast<const uint32_t *>(own + i / (GROUPS * 2) * VECTORS<GROUPS> * 16 +
-                                                    i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2));
+            slot(i / 2)[i % 2] = word_at(own + i / (GROUPS * 2) * VECTORS<GROUPS, CHANNELS> * 16 +
+                                         (i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2)) * CHANNELS);
         if (more)
             send_plain_or_mapped(last_place, 0);
         else
@@ -271,34 +310,36 @@ template <int GROUPS> struct Stream {
 };
 
 /* False: there is nothing left for this warp. */
-template <int GROUPS> __device__ bool begin(const Tensor &s, Ring<GROUPS> &ring, Walk *w)
+template <int GROUPS, int CHANNELS>
+__device__ bool begin(const Tensor &s, Ring<GROUPS, CHANNELS> &ring, Walk *w)
 {
     const unsigned unit =
         __shfl_sync(~0u, blockIdx.x * WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
-    if (unit >= s.walks.units)
+    if (unit >= s.walks.units * CHANNELS)
         return false;
-    const GfWalk walk = gf_walk(s.walks, unit);
+    const GfWalk walk = gf_walk(s.walks, unit / CHANNELS);
     w->top = s.y0 + walk.top;
     w->rows = walk.rows;
-    w->strip = static_cast<int>(walk.strip) * STRIP;
+    w->strip = static_cast<int>(walk.strip) * STRIP * CHANNELS;
+    w->channel = static_cast<int>(unit % CHANNELS);
     const int window = w->strip + s.first_byte;
     w->lead = window & 15;
     w->start = window - w->lead;
-    w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP;
+    w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP * CHANNELS;
     w->simple = s.simple && w->whole && w->rows % ROWS == 0;
     const long long y = static_cast<long long>(w->top) + s.origin_y;
     const int rows = w->rows + s.above;
     size_t i = static_cast<size_t>(y) - s.in.first;
     i -= i >= s.in.capacity ? s.in.capacity : 0;
     const bool inside =
-        s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * VECTORS<GROUPS>;
+        s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * VECTORS<GROUPS, CHANNELS>;
     w->plain = inside && w->rows % ROWS == 0 && y >= 0 && y + rows <= s.in_height &&
                i + rows <= s.in.capacity;
     w->first_vector = w->left = w->odd = 0;
-    w->end_vector = VECTORS<GROUPS>;
-    w->right = WINDOW<GROUPS>;
+    w->end_vector = VECTORS<GROUPS, CHANNELS>;
+    w->right = WINDOW<GROUPS, CHANNELS>;
     if (!inside)
-        find_odd<GROUPS>(s, w, ring);
+        find_odd(s, w, ring);
     return true;
 }
 
@@ -351,7 +392,7 @@ template <int COUNT> __device__ void read_words(const uint32_t *from, uint32_t (
 
 /* ---- from sums to samples ---- */
 
-/* Sample i of a lane's four in a row, counted from its strip. */
+/* Sample i of a lane's four in a row, counted from its strip; by channel of that channel's. */
 __device__ int sample_of(int i)
 {
     const int lane = threadIdx.x % 32;
@@ -407,12 +448,13 @@ __device__ void store_pairs(const Tensor &s, const Walk &w, int first,
 }
 
 /* Stores output rows [first, first + ROWS) as far as there are. */
+template <int CHANNELS>
 __device__ void store(const Tensor &s, const Walk &w, int first, const float (&v)[ROWS * SUMS])
 {
-    if (!w.whole || first + ROWS > w.rows) {
+    if (CHANNELS > 1 || !w.whole || first + ROWS > w.rows) {
 #pragma unroll
         for (int i = 0; i < ROWS * SUMS; i++) {
-            const int sample = w.strip + sample_of(i % SUMS);
+            const int sample = w.strip + sample_of(i % SUMS) * CHANNELS + w.channel;
             if (first + i / SUMS < w.rows && sample < s.out_samples)
                 gf_store(output_row(s, w, first + i / SUMS), static_cast<size_t>(sample), v[i],
                          s.finish.out);
@@ -499,7 +541,7 @@ __device__ void find_magnitudes(const Tensor &s, const Bank<HEIGHT, GROUPS, 1, 2
 
 /* ROWS rows of bytes. Two lanes change places so that each has four samples side by side, and a warp
  * writes a row in one access. */
-struct Bytes {
+template <int CHANNELS> struct Bytes {
     unsigned char *to; /* this lane's of the next row */
     unsigned take;     /* of its own four and the other lane's */
 
@@ -522,6 +564,28 @@ struct Bytes {
     }
 };
 
+/* By channel none lie side by side. */
+template <> struct Bytes<RGB> {
+    unsigned char *to; /* this lane's first of the next row */
+
+    __device__ Bytes(const Tensor &s, const Walk &w)
+        : to(output_row(s, w, 0) + w.strip + sample_of(0) * RGB + w.channel)
+    {
+    }
+
+    __device__ void store(const Tensor &s, const float (&v)[ROWS * SUMS])
+    {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++, to += s.out.stride) {
+            const uint32_t own =
+                gf_round_bytes(v[r * SUMS], v[r * SUMS + 1], v[r * SUMS + 2], v[r * SUMS + 3]);
+#pragma unroll
+            for (int i = 0; i < SUMS; i++)
+                to[(i / 2 * (STRIP / 2) + i % 2) * RGB] = static_cast<unsigned char>(own >> 8 * i);
+        }
+    }
+};
+
 /* Rows of words in registers. They stay where they are while the loop passes PHASES batches, or, where
  * that would be too much code, move up after each. */
 template <int HEIGHT>
@@ -531,14 +595,14 @@ template <int HEIGHT> constexpr int HELD = HEIGHT <= 7 ? PHASES<HEIGHT> *ROWS : 
 /* Do rows that begin with an odd one pair rows as their neighbours do? Else pairs are copied. */
 template <int HEIGHT, int PLANES> constexpr bool PAIRED = HEIGHT *PLANES <= 15;
 
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int... PHASE>
-__device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS, int... PHASE>
+__device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNELS> &stream,
                            const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank,
                            std::integer_sequence<int, PHASE...>)
 {
     constexpr int SLOTS = HELD<HEIGHT> * GROUPS, MOVED = ROWS * GROUPS;
     uint32_t x[SLOTS][2];
-    Bytes bytes(s, w);
+    Bytes<CHANNELS> bytes(s, w);
     int first = -ABOVE<HEIGHT>;
     /* False: it was the last. */
     const auto run_batch = [&](auto phase) {
@@ -564,8 +628,8 @@ __device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS> &strea
 }
 
 /* The same of any strip. */
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
-__device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS>
+__device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNELS> &stream,
                         const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank)
 {
     uint32_t x[(HEIGHT - 1 + ROWS) * GROUPS][2] = {};
@@ -583,7 +647,7 @@ __device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
         if constexpr (PLANES == 1)
             if (!s.finished)
                 finish_samples(s, v);
-        store(s, w, first, v[0]);
+        store<CHANNELS>(s, w, first, v[0]);
     }
 }
 
@@ -626,10 +690,10 @@ __device__ void add_rows(const Tensor &s, const uint32_t (&words)[PLANES][GROUPS
 
 /* Output rows above the first are summed too, in part, and dropped. */
 template <int HEIGHT, bool SIMPLE, int GROUPS, int PLANES>
-__device__ void run_rows(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
+__device__ void run_rows(const Tensor &s, const Walk &w, Stream<GROUPS, 1> &stream,
                          const uint32_t (&words)[PLANES][GROUPS])
 {
-    Bytes bytes(s, w);
+    Bytes<1> bytes(s, w);
     float sums[HEIGHT][SUMS] = {};
     for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
         uint32_t x[ROWS * GROUPS][2];
@@ -644,7 +708,7 @@ __device__ void run_rows(const Tensor &s, const Walk &w, Stream<GROUPS> &stream,
         if constexpr (SIMPLE)
             bytes.store(s, v[0]);
         else
-            store(s, w, first, v[0]);
+            store<1>(s, w, first, v[0]);
     }
 }
 
@@ -670,16 +734,16 @@ constexpr int REGISTERS_OF_ROWS = registers(ROWS *GROUPS * 2 + PLANES * GROUPS +
                                             GROUPS > 2 ? 64 : 84);
 
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS = 1>
 __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
     tensor(const __grid_constant__ Tensor s)
 {
-    __shared__ Ring<GROUPS> rings[WARPS];
-    Ring<GROUPS> &ring = rings[threadIdx.x / 32];
+    __shared__ Ring<GROUPS, CHANNELS> rings[WARPS];
+    Ring<GROUPS, CHANNELS> &ring = rings[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, ring, &w))
+    if (!begin(s, ring, &w))
         return;
-    Stream<GROUPS> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
+    Stream<GROUPS, CHANNELS> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
     const Bank<HEIGHT, GROUPS, PLANES, FILTERS> bank(s);
     if (w.simple)
         run_simple(s, w, stream, bank, std::make_integer_sequence<int, PHASES<HEIGHT>>());
@@ -692,12 +756,12 @@ template <int HEIGHT, int GROUPS, int PLANES>
 __global__ void __maxnreg__((REGISTERS_OF_ROWS<HEIGHT, GROUPS, PLANES>))
     tensor_rows(const __grid_constant__ Tensor s)
 {
-    __shared__ Ring<GROUPS> rings[WARPS];
-    Ring<GROUPS> &ring = rings[threadIdx.x / 32];
+    __shared__ Ring<GROUPS, 1> rings[WARPS];
+    Ring<GROUPS, 1> &ring = rings[threadIdx.x / 32];
     Walk w;
-    if (!begin<GROUPS>(s, ring, &w))
+    if (!begin(s, ring, &w))
         return;
-    Stream<GROUPS> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
+    Stream<GROUPS, 1> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
     uint32_t words[PLANES][GROUPS];
 #pragma unroll
     for (int p = 0; p < PLANES; p++)
@@ -736,10 +800,18 @@ void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
                          plan.unit[0] == plan.unit[1];
     if (lengths)
         s->magnitude = static_cast<float>(std::fabs(linear->scale * plan.unit[0]) * step->gain);
-    s->simple = step->out == GF_U8 && gf_aligned(s->out.samples, s->out.stride, s->out.batch, 4) &&
-                (plan.filters == 1 ? s->finished : lengths);
+    s->simple =
+        step->out == GF_U8 &&
+        (plan.by_channel || gf_aligned(s->out.samples, s->out.stride, s->out.batch, WORD)) &&
+        (plan.filters == 1 ? s->finished : lengths);
     s->kept_scale = static_cast<float>(gain / (plan.planes > 1 ? 65536.0 : 1.0)); /* last plane's */
     s->kept_offset = static_cast<float>(-extra * static_cast<double>(s->kept_scale));
+}
+
+/* Channels that warps take one by one. */
+int channels_apart(const GfTensor &plan)
+{
+    return plan.by_channel ? RGB : 1;
 }
 
 Tensor describe(const GfLaunch *launch, const GfTensorState *state)
@@ -755,14 +827,14 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.channels = static_cast<int>(step->channels);
     s.in_samples = static_cast<int>(step->in_width * step->channels);
     s.out_samples = static_cast<int>(step->out_width * step->channels);
-    s.first_byte = state->plan.first_word * 4;
+    s.first_byte = state->plan.first_word * WORD * channels_apart(state->plan);
     s.last_row = static_cast<int>(step->linear.height) - 1;
     s.above = static_cast<int>(state->plan.height) - 1;
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
-    s.pairs_out =
-        gf_aligned(s.out.samples, s.out.stride, s.out.batch, 2 * gf_sample_size(step->out));
+    s.pairs_out = state->plan.by_channel || gf_aligned(s.out.samples, s.out.stride, s.out.batch,
+                                                       2 * gf_sample_size(step->out));
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
         s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;
@@ -774,13 +846,13 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
 
 /* So many rows a warp that there are WAVES of them; no fewer than the kernel's height makes worth
  * while. */
-void cut(const GfLaunch *launch, size_t warps_at_once, Tensor *s)
+void cut(const GfLaunch *launch, size_t warps_at_once, int apart, Tensor *s)
 {
-    const size_t rows = launch->y1 - launch->y0;
-    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, STRIP));
+    const size_t rows = launch->y1 - launch->y0, channels = static_cast<size_t>(apart);
+    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, STRIP * apart));
     const size_t least = 2 * launch->step->linear.height + 2;
     const size_t own =
-        gf_divide_up(rows, gf_divide_up(WAVES * warps_at_once, strips * launch->count));
+        gf_divide_up(rows, gf_divide_up(WAVES * warps_at_once, strips * channels * launch->count));
     s->walks = gf_walks(strips, rows, own < least ? least : own, least, ROWS);
 }
 
@@ -815,8 +887,30 @@ template <int HEIGHT> Kernel find_groups(const GfTensor &plan)
     return nullptr;
 }
 
+template <int HEIGHT> Kernel find_by_channel(const GfTensor &plan)
+{
+    return plan.planes == 1 ? tensor<HEIGHT, 2, 1, 1, RGB> : tensor<HEIGHT, 2, 3, 1, RGB>;
+}
+
+Kernel find_by_channel(const GfTensor &plan)
+{
+    switch (plan.height) {
+    case 9:
+        return find_by_channel<9>(plan);
+    case 11:
+        return find_by_channel<11>(plan);
+    case 13:
+        return find_by_channel<13>(plan);
+    case 15:
+        return find_by_channel<15>(plan);
+    }
+    return nullptr;
+}
+
 Kernel find_kernel(const GfTensor &plan)
 {
+    if (plan.by_channel)
+        return find_by_channel(plan);
     switch (plan.height) {
     case 3:
         return find_groups<3>(plan);
@@ -858,8 +952,9 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
     if (error != cudaSuccess)
         return error;
     Tensor s = describe(launch, state);
-    cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once), &s);
-    const unsigned blocks = gf_divide_up(s.walks.units, static_cast<unsigned>(WARPS));
+    const int apart = channels_apart(state->plan);
+    cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once), apart, &s);
+    const unsigned blocks = gf_divide_up(s.walks.units * apart, static_cast<unsigned>(WARPS));
     for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
         const size_t left = launch->count - done;
         const dim3 grid(blocks, static_cast<unsigned>(left < MOST_PICTURES ? left : MOST_PICTURES));

@@ -5,6 +5,7 @@
 #include "gpu/tensor.h"
 
 enum { DIGIT = 127, BASE = 256, BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
+enum { RGB = 3, LEAST_ROWS = 3, LEAST_ROWS_BY_CHANNEL = 9 };
 
 /* Samples of a picture, and of its rows, from which on a bank rolls; rows of a kernel that does with one step. */
 enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, MOST_ROWS_OF_A_STEP = 9 };
@@ -156,6 +157,34 @@ static bool use_rows(const GfStep *step)
            fits(step, true) && !(fits(step, false) && planes_of(&step->linear, false) == 1);
 }
 
+/* Rows that are computed of so many: an odd number. */
+static size_t rows_of(size_t height, size_t least)
+{
+    return height < least ? least : height / 2 * 2 + 1;
+}
+
+/* ---- RGB by channel ---- */
+
+/* Kernels that are products have the rows' way, or method `separable`. */
+static bool goes_by_channel(const GfStep *step)
+{
+    return step->channels == RGB && step->linear.filters == 1 && !step->separable &&
+           groups_of(step) > 2;
+}
+
+/* The step as it is on one of its channels. */
+static GfStep one_channel(const GfStep *step)
+{
+    GfStep one = *step;
+    one.channels = one.out_channels = one.post_channels = 1;
+    return one;
+}
+
+static GfStep computed_step(const GfStep *step)
+{
+    return goes_by_channel(step) ? one_channel(step) : *step;
+}
+
 /* ---- what is supported ---- */
 
 /* How far off a sample may be, in steps of the output, where three planes stand for the weights. */
@@ -192,13 +221,14 @@ static GfStatus check_weights(const GfStep *step, bool rows_only)
 
 GfStatus gf_tensor_supports_kernels(const GfStep *step)
 {
-    const bool rows_only = use_rows(step);
-    if (!fits(step, rows_only))
+    const GfStep computed = computed_step(step);
+    const bool rows_only = use_rows(&computed);
+    if (!fits(&computed, rows_only))
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and "
                        "less wide the more channels there are; not %zu x %zu",
                        step->linear.width, step->linear.height);
-    return check_weights(step, rows_only);
+    return check_weights(&computed, rows_only);
 }
 
 /* ---- the second matrix ---- */
@@ -256,19 +286,23 @@ static void fill_plane(const GfStep *step, const Weights *weights, size_t p, boo
 
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
 {
+    const GfStep computed = computed_step(step);
     const GfLinear *linear = &step->linear;
-    *tensor = (GfTensor){.rows_only = use_rows(step), .filters = linear->filters};
+    *tensor = (GfTensor){.rows_only = use_rows(&computed),
+                         .by_channel = goes_by_channel(step),
+                         .filters = linear->filters};
     tensor->planes = planes_of(linear, tensor->rows_only);
-    tensor->groups = groups_of(step);
-    tensor->height = linear->height < 3 ? 3 : linear->height / 2 * 2 + 1;
-    (void)lead_of(step, &tensor->first_word);
+    tensor->groups = groups_of(&computed);
+    tensor->height =
+        rows_of(linear->height, tensor->by_channel ? LEAST_ROWS_BY_CHANNEL : LEAST_ROWS);
+    (void)lead_of(&computed, &tensor->first_word);
     const size_t words = gf_tensor_words(tensor) / tensor->filters / tensor->planes;
     for (size_t f = 0; f < linear->filters; f++) {
         Weights weights;
         weights_of(linear, f, tensor->rows_only, &weights);
         tensor->unit[f] = weights.unit;
         for (size_t p = 0; p < tensor->planes; p++)
-            fill_plane(step, &weights, p, p + 1 == tensor->planes, words,
+            fill_plane(&computed, &weights, p, p + 1 == tensor->planes, words,
                        tensor->words + (f * tensor->planes + p) * words);
     }
 }
@@ -358,9 +392,9 @@ static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
     weights_of(linear, 0, false, &weights);
     (void)lead_of(step, &first_word);
     rolling->planes = weights.planes == 1 ? 1 : 2;
-    rolling->height = linear->height < 3 ? 3 : linear->height / 2 * 2 + 1;
+    rolling->height = rows_of(linear->height, LEAST_ROWS);
     rolling->steps = rolling->height > MOST_ROWS_OF_A_STEP ? GF_ROLLING_STEPS : groups;
-    rolling->first_byte = first_word * WORD * (rolling->by_channel ? 3 : 1);
+    rolling->first_byte = first_word * WORD * (rolling->by_channel ? RGB : 1);
     rolling->unit = rolling->planes == 1 ? weights.unit : unit_of_halves(&weights);
     if (rolling->planes > 1 && reach_of_halves(step, rolling, &weights) > allowed_u8)
         return false;
@@ -369,19 +403,11 @@ static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
     return true;
 }
 
-/* What computes one channel of a picture. */
-static GfStep one_channel(const GfStep *step)
-{
-    GfStep one = *step;
-    one.channels = one.out_channels = one.post_channels = 1;
-    return one;
-}
-
 bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling)
 {
     const size_t samples = step->out_width * step->channels;
     const GfStep one = one_channel(step);
-    const bool by_channel = step->channels == 3 && groups_of(step) > 1 && groups_of(&one) == 1 &&
+    const bool by_channel = step->channels == RGB && groups_of(step) > 1 && groups_of(&one) == 1 &&
                             step->linear.height <= MOST_ROWS_OF_A_STEP;
     *rolling = (GfTensorRolling){.by_channel = by_channel};
     if (!any_size && (samples < LEAST_ROLLING_ROW || samples * step->out_height < LEAST_ROLLING))

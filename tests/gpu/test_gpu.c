@@ -35,6 +35,7 @@ static const struct {
               {"strides", test_strides, true},
               {"families", test_families, true},
               {"minibatches", test_minibatches, true},
+              {"wide kernels", test_wide_kernels, true},
               {"tilings", test_tilings, true},
               {"depths", test_depths, false},
               {"sweep", test_sweep, true},

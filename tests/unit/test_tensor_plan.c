@@ -14,7 +14,7 @@
 #include "gpu/algorithms.h"
 #include "gpu/tensor.h"
 
-enum { BLOCK = 8, GROUP = 16 };
+enum { BLOCK = 8, GROUP = 16, RGB = 3 };
 
 static uint32_t state = 12345;
 
@@ -89,9 +89,9 @@ static void check(const GfStep *step, bool rows_only, double tolerance)
     static GfTensor tensor;
     unsigned char rows[GF_TENSOR_SIDE][GF_TENSOR_GROUPS * GROUP];
     const GfLinear *linear = &step->linear;
-    const int channels = (int)step->channels;
     assert_int_equal(supports(step, false), GF_OK);
     gf_tensor_plan(step, &tensor);
+    const int channels = tensor.by_channel ? 1 : (int)step->channels;
     assert_int_equal(tensor.rows_only, rows_only);
     assert_true(tensor.height >= linear->height && tensor.height % 2 == 1);
     for (size_t i = 0; i < sizeof rows; i++)
@@ -121,6 +121,57 @@ static void test_fractions(void **unused)
         GfStep step = bank(channels, width, height, weights);
         check(&step, false, 255.0 * (double)(width * height) * 0x1p-23 / (double)(width * height));
     }
+}
+
+/* Of RGB, kernels too wide for blocks of all channels, wherever their anchor is. */
+static void test_by_channel(void **unused)
+{
+    double weights[GF_TENSOR_SIDE * GF_TENSOR_SIDE];
+    static GfTensor tensor;
+    (void)unused;
+    for (size_t width = 10; width <= GF_TENSOR_SIDE; width++)
+        for (size_t height = 1; height <= GF_TENSOR_SIDE; height++) {
+            const size_t count = width * height;
+            const bool whole = height % 3 == 0;
+            for (size_t i = 0; i < count; i++)
+                weights[i] = whole ? (double)between(0, 254) - 127.0
+                                   : ((double)next() / 0x1p24 - 0.3) / (double)count;
+            GfStep step = bank(RGB, width, height, weights);
+            step.origin_x = -(ptrdiff_t)between(0, width - 1);
+            check(&step, false, whole ? 1e-7 : 255.0 * 0x1p-23);
+            gf_tensor_plan(&step, &tensor);
+            assert_true(tensor.by_channel);
+            assert_int_equal(tensor.planes, whole ? 1 : GF_TENSOR_PLANES);
+            assert_int_equal(tensor.groups, 2);
+            assert_in_range(tensor.height, height < 9 ? 9 : height, height < 9 ? 9 : height + 1);
+        }
+}
+
+/* The rest is computed as it lies, a channel beside the other. */
+static void test_not_by_channel(void **unused)
+{
+    double weights[15 * 15], row[15];
+    static GfTensor tensor;
+    (void)unused;
+    for (size_t i = 0; i < 15 * 15; i++)
+        weights[i] = (double)(i % 7) + 0.1234567;
+    for (size_t i = 0; i < 15; i++)
+        row[i] = 0.01 + (double)i * 0.0037;
+    GfStep step = bank(1, 15, 15, weights);
+    gf_tensor_plan(&step, &tensor);
+    assert_false(tensor.by_channel);
+    step = bank(RGB, 9, 9, weights); /* 4 pixels to the left: it begins with a word */
+    gf_tensor_plan(&step, &tensor);
+    assert_false(tensor.by_channel);
+    step.origin_x = -3;
+    gf_tensor_plan(&step, &tensor);
+    assert_true(tensor.by_channel);
+    step = bank(RGB, 15, 15, NULL);
+    step.separable = true;
+    step.linear.rows = step.linear.columns = row;
+    check(&step, true, 255.0 * 0x1p-23);
+    gf_tensor_plan(&step, &tensor);
+    assert_false(tensor.by_channel);
 }
 
 /* Whole numbers of any unit take one plane, and are exact but for the unit. */
@@ -292,13 +343,13 @@ static void test_who_rolls(void **unused)
     step.linear.rows = step.linear.columns = row;
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
     /* The window of each channel of RGB takes one. */
-    step.channels = step.out_channels = step.post_channels = 3;
+    step.channels = step.out_channels = step.post_channels = RGB;
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
     assert_true(rolling.by_channel);
-    step = bank(3, 3, 9, weights);
+    step = bank(RGB, 3, 9, weights);
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
     assert_false(rolling.by_channel);
-    step = bank(3, 5, 10, weights);
+    step = bank(RGB, 5, 10, weights);
     step.linear.scale = 0.01;
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
     assert_false(rolling.by_channel);
@@ -342,6 +393,7 @@ static void refuses(const GfStep *step, bool wide, const char *reason)
 static void test_refusals(void **unused)
 {
     double fractions[] = {0.1, 0.23, 0.3571}, huge[] = {1e4, 1.0 / 3.0, 0.1234567};
+    double square[15 * 16] = {0.1, 0.23, 0.3571};
     (void)unused;
     GfStep step = bank(1, 3, 1, fractions);
     refuses(&step, true, "f32");
@@ -358,6 +410,22 @@ static void test_refusals(void **unused)
     step = bank(1, 3, 1, huge);
     refuses(&step, false, "23 bits");
     step = bank(1, 1, 16, fractions);
+    refuses(&step, false, "15 x 15");
+    step = bank(4, 15, 15, square);
+    refuses(&step, false, "15 x 15");
+    step = bank(RGB, 15, 15, square);
+    assert_int_equal(supports(&step, false), GF_OK);
+    step.out = GF_F32;
+    refuses(&step, false, "small integers");
+    step = bank(RGB, 15, 7, square);
+    step.linear.filters = 2;
+    refuses(&step, false, "15 x 15");
+    step = bank(RGB, 15, 15, square);
+    step.post_channels = 2;
+    refuses(&step, false, "opacity");
+    step = bank(RGB, 26, 1, square);
+    refuses(&step, false, "15 x 15");
+    step = bank(RGB, 15, 16, square);
     refuses(&step, false, "15 x 15");
 }
 
@@ -383,7 +451,7 @@ static void test_older_cards(void **unused)
 static void test_choice(void **unused)
 {
     double weights[25] = {0.1, 0.23, 0.3571}, seven[49] = {0.1, 0.23, 0.3571};
-    double nine[81] = {0.1, 0.23, 0.3571};
+    double nine[81] = {0.1, 0.23, 0.3571}, fifteen[15 * 15] = {0.1, 0.23, 0.3571};
     (void)unused;
     GfStep step = bank(1, 5, 5, weights);
     assert_string_equal(choose(&step, 90), "tensor");
@@ -396,8 +464,12 @@ static void test_choice(void **unused)
     step = bank(1, 5, 5, weights);
     step.in = GF_U16;
     assert_string_equal(choose(&step, 90), "special");
-    step = bank(3, 5, 5, weights);
+    step = bank(RGB, 5, 5, weights);
     assert_string_equal(choose(&step, 90), "tensor");
+    step = bank(RGB, 15, 15, fifteen);
+    assert_string_equal(choose(&step, 90), "tensor");
+    assert_string_equal(choose(&step, 80), "tensor");
+    assert_string_equal(choose(&step, 75), "shared");
     /* Of floats a product of 7 x 7 goes to two passes, other kernels do not. */
     step = bank(1, 7, 7, seven);
     step.in = step.out = GF_F32;
@@ -412,7 +484,7 @@ static void test_choice(void **unused)
     step = bank(1, 9, 2, nine);
     step.in = GF_U16;
     assert_string_equal(choose(&step, 90), "shared");
-    step = bank(3, 9, 9, nine);
+    step = bank(RGB, 9, 9, nine);
     step.in = GF_U16;
     assert_string_equal(choose(&step, 90), "shared");
 }
@@ -420,10 +492,11 @@ static void test_choice(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fractions), cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_factors),   cmocka_unit_test(test_opacity),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_older_cards),
-        cmocka_unit_test(test_choice),    cmocka_unit_test(test_rolling),
-        cmocka_unit_test(test_who_rolls), cmocka_unit_test(test_rolling_opacity)};
+        cmocka_unit_test(test_fractions),      cmocka_unit_test(test_by_channel),
+        cmocka_unit_test(test_not_by_channel), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_factors),        cmocka_unit_test(test_opacity),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_older_cards),
+        cmocka_unit_test(test_choice),         cmocka_unit_test(test_rolling),
+        cmocka_unit_test(test_who_rolls),      cmocka_unit_test(test_rolling_opacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
