@@ -29,7 +29,6 @@ constexpr int BLOCK = 8, TILE = GROUP / 2 * BLOCK; /* samples of a product: 64 b
 constexpr int STEP = 16;                           /* bytes of a block's window */
 constexpr int MATRIX = 256; /* bytes: a step's rows of the second matrix, of 8 samples */
 constexpr int WORD = 4;
-constexpr int ODD = 4;      /* bytes of a batch that a lane brings alone */
 constexpr size_t WAVES = 4; /* of units, at most */
 
 /* ---- what a launch is told ---- */
@@ -73,6 +72,8 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int strip = groups * tiles * TILE;
     static constexpr int apart = CHANNELS == 3 ? 4 * WARP : TILE; /* words of a lane, bytes */
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + 16;
+    static constexpr int odd =
+        CHANNELS == 3 ? 8 : 4;                    /* bytes of a batch that a lane brings alone */
     static constexpr int copies = 2 * HEIGHT - 1; /* of a row of the kernel, each at its turn */
     static constexpr int plane_bytes = copies * STEPS * MATRIX;
     static constexpr int batch_bytes = batch * pitch;
@@ -171,11 +172,11 @@ __device__ int count_odd(const Span &span)
 }
 
 /* A batch that is to be brought: lane i has row i of it; NULL: the constant, or nothing that counts. */
-struct Batch {
+template <typename S> struct Batch {
     const uint8_t *row;
     unsigned rows,
-        constant;      /* bits of those that lie on the picture, or where the constant stands */
-    uint32_t odd[ODD]; /* this lane's, where there are so few */
+        constant;         /* bits of those that lie on the picture, or where the constant stands */
+    uint32_t odd[S::odd]; /* this lane's, where there are so few */
 };
 
 /* Odd byte i * WARP of the lane's own, counted through the rows of a batch. */
@@ -193,10 +194,10 @@ template <typename S> __device__ int row_of_lane(int i)
  * with it yet, so that nobody waits. */
 template <typename S>
 __device__ void load_odd(const Rolling &s, const uint8_t *row, int count, int place,
-                         uint32_t (&odd)[ODD])
+                         uint32_t (&odd)[S::odd])
 {
 #pragma unroll
-    for (int i = 0; i < ODD; i++) {
+    for (int i = 0; i < S::odd; i++) {
         if (i * WARP >= count)
             break;
         const int from = __shfl_sync(~0u, place, byte_of_lane<S>(i) % WARP);
@@ -207,13 +208,13 @@ __device__ void load_odd(const Rolling &s, const uint8_t *row, int count, int pl
 }
 
 template <typename S>
-__device__ Batch find_batch(const Rolling &s, const Unit &u, int b, int few, int place)
+__device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few, int place)
 {
     const int lane = threadIdx.x % WARP, r = b * S::batch + lane;
     const bool wanted = lane < S::batch && r < u.rows + s.last_row && b < s.batches;
     const long long y = gf_border_index(static_cast<long long>(s.y0 + u.top) + s.origin_y + r,
                                         s.in_height, s.border);
-    Batch batch;
+    Batch<S> batch;
     batch.row = nullptr;
     if (wanted && y >= 0)
         batch.row = gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + u.picture * s.in.batch;
@@ -225,12 +226,12 @@ __device__ Batch find_batch(const Rolling &s, const Unit &u, int b, int few, int
 
 /* Stores what no copy brings. */
 template <typename S>
-__device__ void fill(const Rolling &s, const Span &span, const Batch &batch, int few, int place,
+__device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, int few, int place,
                      uint8_t *to)
 {
     const int lane = threadIdx.x % WARP, odd = count_odd(span);
 #pragma unroll
-    for (int i = 0; i < ODD; i++) {
+    for (int i = 0; i < S::odd; i++) {
         if (i * WARP >= few)
             break;
         const int r = row_of_lane<S>(i), byte = byte_of_lane<S>(i);
@@ -265,9 +266,9 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
         const Span span = find_span<S>(s, u);
         const int odd = count_odd(span), bytes = span.last - span.first;
         /* Of a batch, if they are few. */
-        const int few = odd * S::batch <= ODD * WARP ? odd * S::batch : 0;
+        const int few = odd * S::batch <= S::odd * WARP ? odd * S::batch : 0;
         const int place = few > 0 ? find_place(s, span.start + find_odd(span, lane)) : -1;
-        Batch batch = find_batch<S>(s, u, 0, few, place);
+        Batch<S> batch = find_batch<S>(s, u, 0, few, place);
         for (int b = 0; b < s.batches; b++, ring.advance()) {
             uint64_t *full = &ring.full[ring.stage];
             gf_barrier_wait(&ring.empty[ring.stage], ring.parity);
