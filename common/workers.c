@@ -119,13 +119,6 @@ static void run_loop(GfWorkers *workers, size_t rounds, GfRound round, void *con
 
 void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *context)
 {
-    pthread_mutex_lock(&workers->loop);
-    run_loop(workers, rounds, round, context);
-    pthread_mutex_unlock(&workers->loop);
-}
-
-void gf_workers_run_or_alone(GfWorkers *workers, size_t rounds, GfRound round, void *context)
-{
     if (workers && rounds > 1 && pthread_mutex_trylock(&workers->loop) == 0) {
         run_loop(workers, rounds, round, context);
         pthread_mutex_unlock(&workers->loop);

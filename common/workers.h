@@ -8,7 +8,7 @@
 typedef struct GfWorkers GfWorkers;
 
 /* One round of a loop. `worker` is below gf_workers_count() and names a thread's private scratch
- * space: two rounds that run at the same time have different numbers. */
+ * space: two rounds of one loop that run at the same time have different numbers. */
 typedef void (*GfRound)(void *context, size_t round, size_t worker);
 
 /* `count` workers, the thread that calls gf_workers_run() being one of them. The
@@ -18,14 +18,10 @@ GfStatus gf_workers_create(size_t count, GfWorkers **workers);
 
 size_t gf_workers_count(const GfWorkers *workers);
 
-/* Runs round(context, i, worker) for every i below `rounds` and returns when all are done. One loop
- * at a time: a second caller waits for the first. */
+/* Runs round(context, i, worker) for every i below `rounds` and returns when all are done. Nobody waits for others: while
+ * another caller's loop runs, and without workers (NULL), the calling thread does all rounds alone, as worker 0. So
+ * scratch space must be the caller's own. */
 void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *context);
-
-/* The same, for a caller who has better to do than to wait: while another loop runs, and without
- * workers (NULL), the calling thread does all rounds alone. Here two callers may have the same worker
- * numbers, so scratch space must be the caller's own. */
-void gf_workers_run_or_alone(GfWorkers *workers, size_t rounds, GfRound round, void *context);
 
 /* Ends the threads. NULL is allowed. */
 void gf_workers_destroy(GfWorkers *workers);

@@ -109,7 +109,7 @@ static GfStatus write_strips(GfPngStrips *strips)
 {
     size_t count = strips->filling;
     strips->filling = 0;
-    gf_workers_run_or_alone(strips->workers, count, make_strip, strips);
+    gf_workers_run(strips->workers, count, make_strip, strips);
     for (size_t i = 0; i < count; i++)
         GF_TRY(write_chunk(strips, &strips->strips[i],
                            i + 1 == count && strips->y == strips->format.height));
