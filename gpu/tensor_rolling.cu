@@ -72,9 +72,8 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int strip = groups * tiles * TILE;
     static constexpr int apart = CHANNELS == 3 ? 4 * WARP : TILE; /* words of a lane, bytes */
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + 16;
-    static constexpr int odd =
-        CHANNELS == 3 ? 8 : 4;                    /* bytes of a batch that a lane brings alone */
-    static constexpr int copies = 2 * HEIGHT - 1; /* of a row of the kernel, each at its turn */
+    static constexpr int odd = CHANNELS == 3 ? 8 : 4; /* bytes of a batch that a lane begins */
+    static constexpr int copies = 2 * HEIGHT - 1;     /* of a row of the kernel, each at its turn */
     static constexpr int plane_bytes = copies * STEPS * MATRIX;
     static constexpr int batch_bytes = batch * pitch;
     static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
