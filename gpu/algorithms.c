@@ -221,8 +221,11 @@ static bool fits_tensor_tile(const GfStep *step)
     return gf_tensor_tile(step, rows, 4).bytes <= GF_SHARED_BYTES;
 }
 
-static GfStatus windows_too_large(const GfStep *step)
+/* Has a tile of the layer room in shared memory? `flat`: it is computed as a line, which has. */
+static GfStatus need_room(const GfStep *step, bool flat)
 {
+    if (gf_tensor_is_first(step) || flat || fits_tensor_tile(step))
+        return GF_OK;
     return gf_fail(GF_EUNSUPPORTED,
                    "tensor: %d bytes of shared memory for the windows of a tile, these "
                    "(%zu x %zu, stride %zu x %zu) take more",
@@ -240,8 +243,7 @@ static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
                        "tensor: maps of f32; others of layers on up to %d channels, "
                        "with kernels of 3 to %d rows",
                        GF_FIRST_CHANNELS, GF_FIRST_MOST_SIDE);
-    if (!gf_tensor_is_first(step) && !gf_tensor_is_flat(step) && !fits_tensor_tile(step))
-        return windows_too_large(step);
+    GF_TRY(need_room(step, gf_tensor_is_flat(step)));
     if (gf_linear_taps(linear) > INT_MAX / 16 || !fits_int(step))
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: filters within 2^27 taps and pictures within 2^28 pixels");
@@ -281,10 +283,8 @@ static GfStatus tensor_runs_on(const GfStep *step, const GfCard *card)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: a GPU of compute capability %d.%d, this one has %d.%d", LEAST / 10,
                        LEAST % 10, card->capability / 10, card->capability % 10);
-    if (gf_step_is_layer(step) && !gf_tensor_is_first(step) &&
-        !(card->groups && gf_tensor_is_flat(step)) && !fits_tensor_tile(step))
-        return windows_too_large(step);
-    return GF_OK;
+    return gf_step_is_layer(step) ? need_room(step, card->groups && gf_tensor_is_flat(step))
+                                  : GF_OK;
 }
 
 static bool tensor_enters(const GfStep *entry, const GfStep *layer)

@@ -25,6 +25,7 @@ namespace
 {
 
 constexpr int WARP = 32, WARPS = 4, GROUP = WARPS * WARP;
+constexpr int THREADS = GROUP + WARP; /* those that multiply, and one warp that brings rows */
 constexpr int BLOCK = 8, TILE = GROUP / 2 * BLOCK; /* samples of a product: 64 blocks */
 constexpr int STEP = 16;                           /* bytes of a block's window */
 constexpr int MATRIX = 256; /* bytes: a step's rows of the second matrix, of 8 samples */
@@ -59,7 +60,6 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int height = HEIGHT, steps = STEPS, planes = PLANES;
     static constexpr int channels = CHANNELS; /* 3: each has a tile of its own; else 1 */
     static constexpr int tiles = CHANNELS == 3 ? 3 : HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2 : 1;
-    static constexpr int groups = 1;
     static constexpr int blocks = CHANNELS == 3               ? (HEIGHT <= 5 ? 3 : 2)
                                   : tiles == 1                ? 4
                                   : STEPS == 2 || HEIGHT == 9 ? 3
@@ -69,7 +69,7 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int parts = STEPS == 1 ? 2 : 1;
     static constexpr int batch = parts * turns; /* rows */
     static constexpr int stages = STEPS == 1 || HEIGHT > 9 ? 2 : HEIGHT <= 5 ? 4 : 3;
-    static constexpr int strip = groups * tiles * TILE;
+    static constexpr int strip = tiles * TILE;
     static constexpr int apart = CHANNELS == 3 ? 4 * WARP : TILE; /* words of a lane, bytes */
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + 16;
     static constexpr int odd = CHANNELS == 3 ? 8 : 4; /* bytes of a batch that a lane begins */
@@ -77,7 +77,6 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int plane_bytes = copies * STEPS * MATRIX;
     static constexpr int batch_bytes = batch * pitch;
     static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
-    static constexpr int threads = groups * GROUP + WARP;
 };
 
 /* A unit: `rows` output rows from `top` on, counted from the launch's first, of a strip. */
@@ -351,7 +350,8 @@ template <int STEPS> __device__ void load(const uint8_t *from, uint32_t (&a)[STE
     }
 }
 
-/* The same of four pixels of RGB in each window: of bytes and what comes before them the bytes. */
+/* The same of four pixels of RGB in each window. Where two bytes of a channel lie in two words, each is taken
+ * twice and the upper one masked away. */
 __device__ void load(const uint8_t *from, uint32_t (&a)[3][1][4])
 {
     constexpr uint32_t BYTES = 0x00FF00FF;
@@ -569,7 +569,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
 /* ---- the kernel ---- */
 
 template <typename S, bool WHOLE>
-__global__ void __launch_bounds__(S::threads, S::blocks)
+__global__ void __launch_bounds__(THREADS, S::blocks)
     tensor_rolling(const __grid_constant__ Rolling s)
 {
     extern __shared__ __align__(128) uint8_t shared[];
@@ -579,12 +579,12 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
 #pragma unroll
         for (int i = 0; i < S::stages; i++) {
             gf_barrier_init(&full[i], 1);
-            gf_barrier_init(&empty[i], S::groups * WARPS);
+            gf_barrier_init(&empty[i], WARPS);
         }
     }
     /* Of the kernel's rows the first, then the others from the last on, and again. */
     constexpr int ROW = S::steps * MATRIX / 16;
-    for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += S::threads) {
+    for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += THREADS) {
         const int plane = i / ROW / S::copies, copy = i / ROW % S::copies;
         const int row = (S::height - copy % S::height) % S::height;
         reinterpret_cast<uint4 *>(shared)[i] =
@@ -593,7 +593,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
     gf_barriers_made();
     __syncthreads();
     const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
-    if (warp == S::groups * WARPS)
+    if (warp == WARPS)
         bring_rows<S>(s, ring);
     else
         multiply_rows<S, WHOLE>(s, shared, ring, warp);
@@ -666,14 +666,13 @@ template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaSt
     cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes);
     if (error == cudaSuccess)
-        error =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, S::threads, S::bytes);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, S::bytes);
     if (error != cudaSuccess)
         return error;
     const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
     cut<S>(launch, at_once, s);
     const unsigned grid = s->units < at_once ? s->units : static_cast<unsigned>(at_once);
-    kernel<<<grid, S::threads, S::bytes, stream>>>(*s);
+    kernel<<<grid, THREADS, S::bytes, stream>>>(*s);
     return cudaGetLastError();
 }
 
