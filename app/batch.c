@@ -114,8 +114,9 @@ static const GfBackend *choose_device(Batch *batch)
         if (!job->input->regular ||
             gf_reader_open(job->input->path, &setup->read, &reader) != GF_OK)
             continue;
-        chosen = gf_devices_choose(setup->devices, setup->bank, &reader->format,
-                                   setup->total_weight / gf_job_weight(job), &backend) == GF_OK;
+        chosen =
+            gf_devices_choose(setup->devices, setup->bank, &reader->format,
+                              setup->total_weight / gf_job_weight(job), NULL, &backend) == GF_OK;
         gf_reader_close(reader);
     }
     return chosen ? backend : NULL;
@@ -206,10 +207,10 @@ static void limit_memory(GfSetup *setup, size_t workers)
 }
 
 int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *devices,
-                 const GfJobs *jobs, GfFailures *failures)
+                 const GfJobs *jobs, GfReader **opened, GfFailures *failures)
 {
     double start = gf_now();
-    Batch batch = {.setup = {options, bank, devices, options->read, 0, 0.0},
+    Batch batch = {.setup = {options, bank, devices, opened, options->read, 0, 0.0},
                    .jobs = jobs,
                    .failures = failures};
     for (size_t i = 0; i < jobs->count; i++)
