@@ -36,6 +36,13 @@ struct GfDevices {
     atomic_bool closing; /* no more need be opened */
 };
 
+void gf_devices_narrow(const GfOptions *options)
+{
+    if (options->command == GF_COMMAND_FILTER && !options->all_devices &&
+        (options->device == GF_DEVICE_AUTO || options->device == GF_DEVICE_CUDA))
+        gf_cuda_narrow(options->device_number);
+}
+
 /* ---- opening; the mutex is held ---- */
 
 static GfStatus open_cpu(GfDevices *devices, GfBackend **backend)

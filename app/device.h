@@ -7,6 +7,9 @@
 
 typedef struct GfDevices GfDevices;
 
+/* Where one GPU is wanted at most, lets CUDA see that only. To be called before there are threads. */
+void gf_devices_narrow(const GfOptions *options);
+
 /* Opens what --device names; of all GPUs the first, while a thread opens the others. Under `auto`
  * nothing is opened yet: even to ask CUDA whether there is a GPU takes a tenth of a second. While a
  * GPU starts, the reader `meanwhile`, of which no row was read, decodes ahead; NULL: nobody does.

@@ -153,6 +153,7 @@ int main(int count, char **arguments)
         result = usage_error();
     } else {
         gf_message_setup(options.quiet, options.verbose);
+        gf_devices_narrow(&options);
         result = run_with_workers(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
