@@ -10,9 +10,9 @@ typedef struct GfDevices GfDevices;
 /* Where one GPU is wanted at most, lets CUDA see that only. To be called before there are threads. */
 void gf_devices_narrow(const GfOptions *options);
 
-/* Opens what --device names; of all GPUs the first, while a thread opens the others. Under `auto`
- * nothing is opened yet: even to ask CUDA whether there is a GPU takes a tenth of a second. While a
- * GPU starts, the reader `meanwhile`, of which no row was read, decodes ahead; NULL: nobody does.
+/* Opens what --device names; of all GPUs the first, and a thread opens the others, one by one, when work waits for
+ * them. Under `auto` nothing is opened yet: even to ask CUDA whether there is a GPU takes a tenth of a second. While
+ * a GPU starts, the reader `meanwhile`, of which no row was read, decodes ahead; NULL: nobody does.
  * Errors: GF_ENODEVICE with the reason, GF_EUSAGE, GF_EMEMORY. */
 GfStatus gf_devices_create(const GfOptions *options, GfReader *meanwhile, GfDevices **devices);
 
