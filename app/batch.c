@@ -20,9 +20,7 @@
 
 enum { SCROLLED = 10 };
 
-/* Pictures in flight at most by default. With a GPU each has a processor to itself, on the CPU the filter, too,
- * takes processors. */
-enum { DEFAULT_JOBS_CPU = 8, DEFAULT_JOBS_GPU = 32 };
+enum { DEFAULT_JOBS = 32 }; /* pictures in flight, where there are as many processors */
 
 typedef struct Batch {
     GfSetup setup;
@@ -102,11 +100,11 @@ static void *worker(void *argument)
 }
 
 /* Decides the device from the first picture that can be opened: with several in flight the first to
- * get there might be another one each time. A single picture decides when it is opened. NULL: not decided. */
-static const GfBackend *choose_device(Batch *batch)
+ * get there might be another one each time. A single picture decides when it is opened. */
+static void choose_device(Batch *batch)
 {
     const GfSetup *setup = &batch->setup;
-    GfBackend *backend = NULL;
+    GfBackend *backend;
     bool chosen = batch->jobs->count < 2;
     for (size_t i = 0; i < batch->jobs->count && !chosen; i++) {
         const GfJob *job = &batch->jobs->jobs[i];
@@ -114,11 +112,11 @@ static const GfBackend *choose_device(Batch *batch)
         if (!job->input->regular ||
             gf_reader_open(job->input->path, &setup->read, &reader) != GF_OK)
             continue;
-        chosen = gf_devices_choose(setup->devices, setup->bank, &reader->format,
-                                   setup->total_weight / gf_job_weight(job), &backend) == GF_OK;
+        chosen =
+            gf_devices_choose(setup->devices, setup->bank, &reader->format,
+                              setup->total_weight / gf_job_weight(job), NULL, &backend) == GF_OK;
         gf_reader_close(reader);
     }
-    return chosen ? backend : NULL;
 }
 
 static void run_workers(Batch *batch, size_t count)
@@ -189,11 +187,9 @@ static int exit_status(const Batch *batch)
     return batch->outcomes[GF_OUTCOME_FAILED] > 0;
 }
 
-static size_t count_workers(const GfOptions *options, const GfBackend *backend, const GfJobs *jobs)
+static size_t count_workers(const GfOptions *options, const GfJobs *jobs)
 {
-    bool gpu = backend && gf_backend_is_gpu(backend);
-    size_t most = gf_min(gf_processors(), gpu ? DEFAULT_JOBS_GPU : DEFAULT_JOBS_CPU);
-    size_t wished = options->jobs ? options->jobs : most;
+    size_t wished = options->jobs ? options->jobs : gf_min(gf_processors(), DEFAULT_JOBS);
     return gf_descriptors_pictures(jobs, gf_max(gf_min(wished, jobs->count), 1));
 }
 
@@ -206,10 +202,10 @@ static void limit_memory(GfSetup *setup, size_t workers)
 }
 
 int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *devices,
-                 const GfJobs *jobs, GfFailures *failures)
+                 const GfJobs *jobs, GfReader **opened, GfFailures *failures)
 {
     double start = gf_now();
-    Batch batch = {.setup = {options, bank, devices, options->read, 0, 0.0},
+    Batch batch = {.setup = {options, bank, devices, opened, options->read, 0, 0.0},
                    .jobs = jobs,
                    .failures = failures};
     for (size_t i = 0; i < jobs->count; i++)
@@ -217,8 +213,8 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
     pthread_mutex_init(&batch.mutex, NULL);
     gf_progress_begin(jobs->count, !options->quiet && !options->json);
     gf_leftovers_remove(jobs, failures->path);
-    const GfBackend *backend = choose_device(&batch); /* which opens files of its own */
-    size_t workers = count_workers(options, backend, jobs);
+    choose_device(&batch); /* which opens files of its own */
+    size_t workers = count_workers(options, jobs);
     limit_memory(&batch.setup, workers);
     if (workers > 1) /* without memory for it nothing is tried again */
         (void)gf_allocate_zero(jobs->count, sizeof *batch.again, &batch.again);

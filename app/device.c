@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/message.h"
 #include "common/thread.h"
@@ -24,17 +25,29 @@ static const double gpu_bytes = 10e9;        /* a second, both ways */
 static const double cpu_multiply_adds = 4e9; /* a second and thread */
 static const double cpu_bytes = 2e9;         /* a second and thread */
 
+/* Under cuda:all, in milliseconds. A GPU takes 130 to 150 to start (measured on four H200) and some more for its first
+ * work. Another is started when the work has waited about as long for those that there are, since the last one was. So
+ * starting never takes much more than what is waited for anyhow, and where decoding takes the time, nothing. */
+enum { LOOK_EVERY = 10, BUSY_BEFORE = 200 };
+
 struct GfDevices {
     const GfOptions *options; /* borrowed */
     GfDeviceWish wish;        /* --algorithm makes it GF_DEVICE_CUDA */
     pthread_mutex_t mutex;
     GfBackend *cpu, *cuda, *reference; /* opened so far */
     GfBackend *chosen;                 /* NULL: not decided */
-    size_t gpus;                       /* under cuda:all, those that are to be opened */
+    size_t gpus;                       /* under cuda:all, those that may be opened */
     pthread_t opener;                  /* of all but the first */
     bool has_opener;
     atomic_bool closing; /* no more need be opened */
 };
+
+void gf_devices_narrow(const GfOptions *options)
+{
+    if (options->command == GF_COMMAND_FILTER && !options->all_devices &&
+        (options->device == GF_DEVICE_AUTO || options->device == GF_DEVICE_CUDA))
+        gf_cuda_narrow(options->device_number);
+}
 
 /* ---- opening; the mutex is held ---- */
 
@@ -54,14 +67,29 @@ static GfStatus open_reference(GfDevices *devices, GfBackend **backend)
     return GF_OK;
 }
 
-/* Contexts start one after the other, a third of a second each: meanwhile those that there are work. */
+/* Waits until another GPU is worth its start; false: until the devices are closed. */
+static bool wait_for_work(GfDevices *devices)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_EVERY * 1000000L};
+    for (int busy = 0; busy < BUSY_BEFORE;) {
+        nanosleep(&pause, NULL);
+        if (atomic_load(&devices->closing))
+            return false;
+        GfSpreadLoad load = gf_spread_load(devices->cuda);
+        if (load == GF_SPREAD_STRANDED)
+            return true;
+        busy += load == GF_SPREAD_BUSY ? LOOK_EVERY : 0;
+    }
+    return true;
+}
+
+/* One after the other, while those that there are work. */
 static void *open_others(void *argument)
 {
     GfDevices *devices = argument;
-    for (size_t i = 1; i < devices->gpus; i++) {
+    for (size_t i = 1; i < devices->gpus && wait_for_work(devices); i++) {
         GfBackend *other = NULL;
-        if (!atomic_load(&devices->closing) &&
-            gf_cuda_open((int)i, devices->options->algorithm, &other) != GF_OK)
+        if (gf_cuda_open((int)i, devices->options->algorithm, &other) != GF_OK)
             gf_say_note(NULL, "cuda:%zu: %s; its work is done by the others", i, gf_message());
         gf_spread_add(devices->cuda, other);
     }
@@ -83,19 +111,26 @@ static GfStatus open_all(GfDevices *devices)
     }
     devices->has_opener = gf_thread_start(&devices->opener, open_others, devices);
     if (!devices->has_opener) /* slower, but no failure */
-        open_others(devices);
+        for (size_t i = 1; i < devices->gpus; i++)
+            gf_spread_add(devices->cuda, NULL);
     return GF_OK;
 }
 
-static GfStatus open_cuda(GfDevices *devices, GfBackend **backend)
+/* A GPU takes a third of a second to start, in which `meanwhile` (NULL: nobody) decodes ahead. */
+static GfStatus open_cuda(GfDevices *devices, GfReader *meanwhile, GfBackend **backend)
 {
     const GfOptions *options = devices->options;
-    if (!devices->cuda)
-        GF_TRY(options->all_devices
-                   ? open_all(devices)
-                   : gf_cuda_open(options->device_number, options->algorithm, &devices->cuda));
+    GfStatus status = GF_OK;
+    if (!devices->cuda) {
+        if (meanwhile && gf_cuda_version() > 0)
+            gf_reader_start_ahead(meanwhile);
+        status = options->all_devices
+                     ? open_all(devices)
+                     : gf_cuda_open(options->device_number, options->algorithm, &devices->cuda);
+        gf_reader_stop_ahead(meanwhile);
+    }
     *backend = devices->cuda;
-    return GF_OK;
+    return status;
 }
 
 void gf_devices_tell_losses(GfDevices *devices)
@@ -109,7 +144,7 @@ void gf_devices_tell_losses(GfDevices *devices)
     pthread_mutex_unlock(&devices->mutex);
 }
 
-GfStatus gf_devices_create(const GfOptions *options, GfDevices **out)
+GfStatus gf_devices_create(const GfOptions *options, GfReader *meanwhile, GfDevices **out)
 {
     GfDevices *devices;
     GfStatus status = GF_OK;
@@ -123,7 +158,7 @@ GfStatus gf_devices_create(const GfOptions *options, GfDevices **out)
     else if (devices->wish == GF_DEVICE_REFERENCE)
         status = open_reference(devices, &devices->chosen);
     else if (devices->wish == GF_DEVICE_CUDA)
-        status = open_cuda(devices, &devices->chosen);
+        status = open_cuda(devices, meanwhile, &devices->chosen);
     if (status != GF_OK && devices->wish == GF_DEVICE_CUDA)
         gf_fail_at(status, options->algorithm ? "--algorithm" : "--device cuda");
     if (status == GF_OK)
@@ -159,11 +194,12 @@ static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfF
     return GF_OK;
 }
 
-static GfStatus decide(GfDevices *devices, const GfBank *bank, const GfFormat *in, double weight)
+static GfStatus decide(GfDevices *devices, const GfBank *bank, const GfFormat *in, double weight,
+                       GfReader *meanwhile)
 {
     double cpu, gpu;
     GF_TRY(estimate(devices, bank, in, weight, &cpu, &gpu));
-    if (gpu < cpu && open_cuda(devices, &devices->chosen) == GF_OK) {
+    if (gpu < cpu && open_cuda(devices, meanwhile, &devices->chosen) == GF_OK) {
         gf_say_detail(NULL, "computing on %s (%s): about %.2f s, %.2f s on the CPU",
                       devices->chosen->name, devices->chosen->device, gpu, cpu);
         return GF_OK;
@@ -177,12 +213,12 @@ static GfStatus decide(GfDevices *devices, const GfBank *bank, const GfFormat *i
 }
 
 GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfFormat *in,
-                           double weight, GfBackend **backend)
+                           double weight, GfReader *meanwhile, GfBackend **backend)
 {
     GfStatus status = GF_OK;
     pthread_mutex_lock(&devices->mutex);
     if (!devices->chosen)
-        status = decide(devices, bank, in, weight);
+        status = decide(devices, bank, in, weight, meanwhile);
     *backend = devices->chosen;
     pthread_mutex_unlock(&devices->mutex);
     return status;
@@ -218,7 +254,7 @@ static GfStatus find_pair(GfDevices *devices, GfBackend **one, GfBackend **other
 {
     GfStatus status = GF_ENODEVICE;
     if (devices->wish == GF_DEVICE_AUTO || devices->wish == GF_DEVICE_CUDA) {
-        status = open_cuda(devices, one);
+        status = open_cuda(devices, NULL, one);
         if (status == GF_OK)
             return open_cpu(devices, other);
         if (status != GF_ENODEVICE || devices->wish == GF_DEVICE_CUDA)

@@ -45,8 +45,20 @@ typedef struct Needs {
     GfBank bank;
     GfJobs jobs;
     GfFailures failures;
+    GfReader *reader; /* of the only job, until that takes it; or NULL */
     GfDevices *devices;
 } Needs;
+
+/* The only picture is opened before the devices are, so that it can be decoded while a GPU starts. What fails
+ * here fails again, and is told, when the picture's turn comes. */
+static void open_single(const GfOptions *options, Needs *needs)
+{
+    const GfJob *job = needs->jobs.jobs;
+    if (needs->jobs.count != 1 || options->compare || !job->input->regular ||
+        (options->skip_existing && gf_outlets_exist(job)))
+        return;
+    (void)gf_reader_open(job->input->path, &options->read, &needs->reader);
+}
 
 static GfStatus prepare(const GfOptions *options, Needs *needs)
 {
@@ -58,7 +70,8 @@ static GfStatus prepare(const GfOptions *options, Needs *needs)
         gf_say_note(options->files_from, "nothing is listed here");
     GF_TRY(gf_shard_take(&shard, &needs->jobs));
     GF_TRY(gf_failures_create(options, &shard, needs->jobs.count, &needs->failures));
-    return gf_devices_create(options, &needs->devices);
+    open_single(options, needs);
+    return gf_devices_create(options, needs->reader, &needs->devices);
 }
 
 static int filter(const GfOptions *options)
@@ -69,11 +82,12 @@ static int filter(const GfOptions *options)
         result = usage_error();
     } else {
         gf_stop_install(needs.jobs.inputs.any_pipe);
-        result =
-            options->compare
-                ? gf_compare_devices(options, &needs.bank, needs.devices, &needs.jobs)
-                : gf_batch_run(options, &needs.bank, needs.devices, &needs.jobs, &needs.failures);
+        result = options->compare
+                     ? gf_compare_devices(options, &needs.bank, needs.devices, &needs.jobs)
+                     : gf_batch_run(options, &needs.bank, needs.devices, &needs.jobs, &needs.reader,
+                                    &needs.failures);
     }
+    gf_reader_close(needs.reader);
     gf_devices_close(needs.devices);
     gf_failures_free(&needs.failures);
     gf_jobs_free(&needs.jobs);
@@ -139,6 +153,7 @@ int main(int count, char **arguments)
         result = usage_error();
     } else {
         gf_message_setup(options.quiet, options.verbose);
+        gf_devices_narrow(&options);
         result = run_with_workers(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -410,9 +410,7 @@ const GfOption gf_option_table[] = {
      FILTER, SET(algorithm)},
     {"threads", 0, "N", "of the CPU; default: one a processor", GF_SECTION_DEVICE, FILTER,
      SET(threads)},
-    {"jobs", 'j', "N",
-     "pictures in flight; default: one a processor, at most 32,\n"
-     "8 where the CPU computes",
+    {"jobs", 'j', "N", "pictures in flight; default: one a processor, at most 32",
      GF_SECTION_DEVICE, FILTER, SET(jobs)},
     {"memory", 0, "SIZE", "most memory for rows in flight, as 512M or 2G", GF_SECTION_DEVICE,
      EITHER, SET(memory)},

@@ -25,7 +25,7 @@ typedef struct GfRecord {
     GfFlowTimes times;
     char **outputs;       /* paths; owned */
     size_t output_count;  /* 0: those of the job */
-    double total;         /* seconds from opening to the last rename */
+    double total;         /* seconds from opening or decoding ahead to the last rename */
     double multiply_adds; /* of all filters */
     GfLaneWork work;      /* owned */
 } GfRecord;

@@ -1,7 +1,7 @@
 /* One attempt is: reader, backend, lane, outlets, rows, the end of the input, and only then names
  * for the outputs. When memory is short there may be another attempt with smaller bands, when a GPU fails
  * also on the CPU; the reader is used again while no row was read, else opened anew (which no pipe
- * allows). */
+ * allows); also where rows that it decoded ahead may take the memory that is missing. */
 #include "app/run.h"
 
 #include <stdlib.h>
@@ -73,13 +73,15 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
     GfPlanOptions wishes =
         gf_options_plan(setup->options, gf_outlets_sample(setup->options, run->job, reader));
     wishes.band_bytes = band_bytes;
-    wishes.memory = setup->memory;
+    /* The reader decoded ahead with no more than half of it. */
+    wishes.memory = setup->memory ? setup->memory - reader->ahead : 0;
     wishes.light = setup->options->linear ? &run->light : NULL;
     GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, &reader->format, &wishes));
     GF_TRY(open_outlets(run));
     gf_record_lane(run->record, run->lane, reader->pictures);
     const GfEnds ends = {read_rows, write_rows, run};
     run->touched = true;
+    run->record->times.read = reader->ahead_seconds;
     for (run->picture = 0; run->picture < reader->pictures; run->picture++)
         GF_TRY(gf_flow_run(run->lane, &ends, &run->record->times));
     GF_TRY(gf_reader_finish(run->reader));
@@ -91,9 +93,8 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
 
 static GfStatus open_reader(Run *run)
 {
-    if (run->reader)
-        return GF_OK;
-    GF_TRY(gf_reader_open(run->job->input->path, &run->setup->read, &run->reader));
+    if (!run->reader)
+        GF_TRY(gf_reader_open(run->job->input->path, &run->setup->read, &run->reader));
     run->record->in = run->reader->format;
     run->record->pictures = run->reader->pictures;
     run->touched = false;
@@ -115,7 +116,8 @@ static GfStatus find_remedy(Run *run, GfStatus status, GfBackend **backend, size
     run->shown_part = 0.0;
     run->record->times = (GfFlowTimes){0};
     bool device = status >= GF_EDEVMEM; /* else it is the picture's or the output's, or memory */
-    bool memory = status == GF_EDEVMEM || status == GF_EMEMORY;
+    bool ahead = run->reader->ahead > 0;
+    bool memory = status == GF_EDEVMEM || status == GF_EMEMORY || (status == GF_ELIMIT && ahead);
     if ((!device && !memory) || (run->touched && !run->job->input->regular))
         return gf_error_raise(&failure);
     if (memory && (*shrinks)++ < MAX_SHRINKS) {
@@ -131,7 +133,7 @@ static GfStatus find_remedy(Run *run, GfStatus status, GfBackend **backend, size
                                     backend));
         *band_bytes = 0;
     }
-    if (run->touched) {
+    if (run->touched || (memory && ahead)) {
         gf_reader_close(run->reader);
         run->reader = NULL;
     }
@@ -146,8 +148,9 @@ static GfStatus run_attempts(Run *run)
     if (run->job->input->trouble)
         return gf_fail(GF_EREAD, "%s", run->job->input->trouble);
     GF_TRY(open_reader(run));
-    GF_TRY(gf_devices_choose(setup->devices, setup->bank, &run->reader->format,
-                             setup->total_weight / gf_job_weight(run->job), &backend));
+    GF_TRY(gf_devices_choose(setup->devices, setup->bank, &run->record->in,
+                             setup->total_weight / gf_job_weight(run->job),
+                             run->job->input->regular ? run->reader : NULL, &backend));
     for (;;) {
         GfStatus status = attempt(run, backend, band_bytes);
         gf_devices_tell_losses(setup->devices);
@@ -161,6 +164,11 @@ GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfReco
 {
     Run run = {.setup = setup, .lane = lane, .job = job, .record = record};
     double start = gf_now();
+    if (*setup->opened) {
+        run.reader = *setup->opened;
+        *setup->opened = NULL;
+        start -= run.reader->ahead_seconds;
+    }
     GfStatus status = GF_OK;
     if (setup->options->skip_existing && gf_outlets_exist(job)) {
         record->outcome = GF_OUTCOME_SKIPPED;

@@ -5,6 +5,7 @@
 #include "filters/spread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ enum { SLOTS_AHEAD = 2 }; /* beside a submit for each backend */
 typedef struct Spread {
     GfBackend backend;
     size_t most;
+    atomic_size_t waiting; /* sessions that a backend keeps waiting */
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t added;
     GfBackend *backends[GF_SPREAD_MAX]; /* one that was found under the mutex is used without it */
@@ -326,24 +328,30 @@ static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand 
     pending->number = number;
     pending->done = is_empty(session, outs);
     memcpy(pending->outs, outs, session->plan->outputs * sizeof *outs);
-    return pending->done ? GF_OK
-                         : place(session, pending, session->first + (session->whole ? 0 : number));
+    if (pending->done)
+        return GF_OK;
+    atomic_fetch_add(&session->spread->waiting, 1); /* a backend that has enough returns later */
+    GfStatus status = place(session, pending, session->first + (session->whole ? 0 : number));
+    atomic_fetch_sub(&session->spread->waiting, 1);
+    return status;
 }
 
 static GfStatus collect(GfSession *session)
 {
     const Pending *pending = find_pending(session, session->collected);
-    while (!pending->done) {
+    GfStatus status = GF_OK;
+    atomic_fetch_add(&session->spread->waiting, 1);
+    while (status == GF_OK && !pending->done) {
         size_t i = pending->part;
         /* What a device still hands out after it failed is not to be trusted. */
         bool lost = is_lost(session->spread, i);
-        GfStatus status = lost ? GF_EDEVICE : collect_part(session, i);
+        status = lost ? GF_EDEVICE : collect_part(session, i);
         if (status == GF_EDEVICE)
             status = hand_over(session, i);
-        GF_TRY(status);
     }
-    session->collected++;
-    return GF_OK;
+    atomic_fetch_sub(&session->spread->waiting, 1);
+    session->collected += status == GF_OK;
+    return status;
 }
 
 /* The part whose figures stand for all: the first that has a session. */
@@ -444,6 +452,16 @@ void gf_spread_add(GfBackend *backend, GfBackend *other)
         spread->backends[spread->count++] = other;
     pthread_cond_broadcast(&spread->added);
     pthread_mutex_unlock(&spread->mutex);
+}
+
+GfSpreadLoad gf_spread_load(GfBackend *backend)
+{
+    Spread *spread = backend->state;
+    pthread_mutex_lock(&spread->mutex);
+    bool stranded = find_alive_now(spread, 0) == SIZE_MAX;
+    bool busy = 2 * atomic_load(&spread->waiting) > spread->sessions;
+    pthread_mutex_unlock(&spread->mutex);
+    return stranded ? GF_SPREAD_STRANDED : busy ? GF_SPREAD_BUSY : GF_SPREAD_IDLE;
 }
 
 bool gf_spread_next_loss(GfBackend *backend, const char **name, GfError *why)

@@ -16,6 +16,16 @@ GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBac
  * while sessions work: their next bands may go to it. */
 void gf_spread_add(GfBackend *spread, GfBackend *other);
 
+/* Whether those backends that came are enough. */
+typedef enum GfSpreadLoad {
+    GF_SPREAD_IDLE,
+    GF_SPREAD_BUSY,    /* more than half of the sessions wait for them */
+    GF_SPREAD_STRANDED /* all of them have failed */
+} GfSpreadLoad;
+
+/* How it is at this moment. */
+GfSpreadLoad gf_spread_load(GfBackend *spread);
+
 /* Whether a backend has failed of which this was not told yet: its name, which stays the backend's, and
  * why. */
 bool gf_spread_next_loss(GfBackend *spread, const char **name, GfError *why);

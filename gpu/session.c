@@ -16,6 +16,7 @@
 #include "gpu/backend.h"
 #include "gpu/device.h"
 #include "gpu/enter.h"
+#include "gpu/visible.h"
 
 enum {
     ROW_ALIGNMENT = 256,  /* bytes: rows begin where a warp's widest access does */
@@ -26,7 +27,7 @@ enum {
 
 typedef struct Cuda {
     GfBackend backend;
-    int number;
+    int number; /* CUDA's own: gf_cuda_ordinal() */
     GfCard card;
     char name[32];
     const GfAlgorithm *forced;
@@ -709,34 +710,45 @@ static void close_backend(GfBackend *backend)
         free(backend->state);
 }
 
+/* Whether there is such a device. Of how many is not known where CUDA was let see this one only. */
+static GfStatus find_device(int number, int ordinal)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorNoDevice && ordinal != number)
+        return gf_fail(GF_ENODEVICE, "there is no cuda:%d (gpufilter devices lists them)", number);
+    GF_TRY(gf_cuda_check(error, "cudaGetDeviceCount"));
+    if (ordinal >= count)
+        return gf_fail(GF_ENODEVICE, "there is no cuda:%d (%d found)", number, count);
+    return GF_OK;
+}
+
 GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
 {
     const GfAlgorithm *forced = algorithm ? gf_algorithm_find(algorithm) : NULL;
     struct cudaDeviceProp properties;
     GfCard card;
     Cuda *cuda;
-    int count = 0;
+    const int ordinal = gf_cuda_ordinal(number);
     *backend = NULL;
     if (algorithm && !forced)
         return gf_fail(GF_EUSAGE, "there is no algorithm \"%s\"", algorithm);
-    GF_CUDA(cudaGetDeviceCount, &count);
-    if (number >= count)
-        return gf_fail(GF_ENODEVICE, "there is no cuda:%d (%d found)", number, count);
-    GF_CUDA(cudaSetDevice, number);
-    GF_CUDA(cudaGetDeviceProperties, &properties, number);
+    GF_TRY(find_device(number, ordinal));
+    GF_CUDA(cudaSetDevice, ordinal);
+    GF_CUDA(cudaGetDeviceProperties, &properties, ordinal);
     GF_CUDA(cudaFree, NULL); /* creates the context, which takes a third of a second */
     GF_TRY(gf_cuda_check(gf_probe_kernels(), "kernels for this GPU"));
     GF_TRY(gf_current_card(&card));
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
-    cuda->number = number;
+    cuda->number = ordinal;
     cuda->card = card;
     cuda->forced = forced;
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,
                                 .tall = forced ? 0 : GF_SEPARABLE_TALL,
-                                .bytes_per_second = gf_cuda_bandwidth(number),
-                                .flops_per_second = gf_cuda_flops(number),
+                                .bytes_per_second = gf_cuda_bandwidth(ordinal),
+                                .flops_per_second = gf_cuda_flops(ordinal),
                                 .state = cuda,
                                 .supports = supports,
                                 .host_alloc = host_alloc,

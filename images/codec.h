@@ -34,6 +34,8 @@ typedef struct GfReader {
     bool streams;    /* false: the first read decodes the whole picture into memory */
     size_t held;     /* bytes that reading keeps beyond a few rows: a picture that does not stream,
                         a progressive JPEG's coefficients; 0 else */
+    size_t ahead;    /* bytes of rows that were decoded ahead and are not handed out yet */
+    double ahead_seconds;    /* what decoding them took */
     GfMetadata metadata;     /* complete once gf_reader_open() has returned, but for PNG chunks that
                                 follow the pixels, which are not read into it */
     char note[GF_NOTE_SIZE]; /* something to tell the user, e.g. damage accepted; "" when none */
@@ -44,6 +46,17 @@ typedef struct GfReader {
  * GF_EREAD, GF_EINPUT (no picture, damaged), GF_ELIMIT, GF_EMEMORY. Messages do not name the path:
  * the caller does. */
 GfStatus gf_reader_open(const char *path, const GfReadOptions *options, GfReader **reader);
+
+/* Starts a thread that decodes rows of the first picture before they are asked for: at most 256 MiB
+ * and half of what options->max_memory leaves. gf_reader_rows() hands them out later, and reports
+ * what failed. To be called once, before any row is read; until gf_reader_stop_ahead() the reader is
+ * the thread's, and may only be closed. Where threads or memory are short, less or nothing is decoded
+ * ahead. */
+void gf_reader_start_ahead(GfReader *reader);
+
+/* Ends the thread, if there is one, which is soon but for a picture that does not stream. NULL is
+ * allowed. */
+void gf_reader_stop_ahead(GfReader *reader);
 
 /* Fills the band with the next band->rows rows. The caller goes through each picture once, in
  * order: band->y0 is the row after the last one read, 0 again for the next of several pictures.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "images/ahead.h"
 #include "images/codecs.h"
 #include "images/orient.h"
 
@@ -14,12 +15,17 @@
  * a hostile file can announce one row of a gigapixel. */
 enum { ROWS_AT_ONCE = 16 };
 
+/* Most that is decoded ahead: more than any decoder gets done while a GPU starts. */
+enum { AHEAD_BYTES = 256 << 20 };
+
 typedef struct Reader {
     GfReader shown; /* what the caller sees; first, so that a pointer to it is one to this */
     unsigned orientation;
     GfFormat stored; /* the format of the codec's rows */
     GfImage whole; /* the stored picture, where a turn needs all of it; filled by the first read */
     GfError failure; /* a reader that failed once stays failed */
+    size_t max_memory;
+    GfAhead ahead;
 } Reader;
 
 GfStatus gf_reader_limit(const GfReader *reader, const GfReadOptions *options)
@@ -119,6 +125,7 @@ GfStatus gf_reader_open(const char *path, const GfReadOptions *options, GfReader
     opened->shown.pictures = 1;
     opened->shown.streams = true;
     opened->shown.metadata = gf_metadata_none();
+    opened->max_memory = options->max_memory;
     status = open_codec(opened, input, options);
     if (status == GF_OK)
         status = set_orientation(opened, options);
@@ -150,7 +157,7 @@ static GfStatus read_turned(Reader *reader, const GfBand *band)
     return GF_OK;
 }
 
-GfStatus gf_reader_rows(GfReader *shown, const GfBand *band)
+static GfStatus decode_rows(GfReader *shown, const GfBand *band)
 {
     Reader *reader = (Reader *)shown;
     if (reader->failure.status != GF_OK)
@@ -162,6 +169,28 @@ GfStatus gf_reader_rows(GfReader *shown, const GfBand *band)
     if (status != GF_OK)
         gf_error_save(&reader->failure, status);
     return status;
+}
+
+/* Where the first row takes the whole picture, further ones would only be copies. */
+void gf_reader_start_ahead(GfReader *shown)
+{
+    Reader *reader = (Reader *)shown;
+    size_t limit = gf_min(AHEAD_BYTES, (reader->max_memory - shown->held) / 2);
+    gf_ahead_start(&reader->ahead, shown, decode_rows,
+                   shown->streams ? limit : gf_row_bytes(&shown->format));
+}
+
+void gf_reader_stop_ahead(GfReader *shown)
+{
+    if (shown)
+        gf_ahead_stop(&((Reader *)shown)->ahead);
+}
+
+GfStatus gf_reader_rows(GfReader *shown, const GfBand *band)
+{
+    GfBand rest = *band;
+    gf_ahead_take(&((Reader *)shown)->ahead, &rest);
+    return rest.rows > 0 ? decode_rows(shown, &rest) : GF_OK;
 }
 
 GfStatus gf_reader_finish(GfReader *shown)
@@ -180,6 +209,7 @@ void gf_reader_close(GfReader *shown)
     if (!shown)
         return;
     Reader *reader = (Reader *)shown;
+    gf_ahead_free(&reader->ahead);
     if (shown->state)
         shown->codec->close(shown);
     gf_metadata_free(&shown->metadata);

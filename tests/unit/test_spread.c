@@ -9,13 +9,14 @@
 #include "filters/grammar.h"
 #include "filters/spread.h"
 
-enum { MOST = 8 };
+enum { MOST = 8, WHEN_NEEDED = 1 };
 
 /* Backends of the CPU that fail for good after so many calls; 0: never. */
 typedef struct Frail {
     GfBackend *inner;
     size_t left, calls;
     bool fails, dead;
+    bool held; /* keeps those who collect waiting */
 } Frail;
 
 static Frail frails[MOST];
@@ -71,10 +72,32 @@ static GfStatus frail_submit(GfSession *session, size_t y0, size_t rows, const G
     return frail->inner->submit(session, y0, rows, outs);
 }
 
+/* Those whom backends keep waiting, and when they may go on. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t waiting;
+    bool open;
+} gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false};
+
+static void wait_at_gate(void)
+{
+    pthread_mutex_lock(&gate.mutex);
+    gate.waiting++;
+    pthread_cond_broadcast(&gate.changed);
+    while (!gate.open)
+        pthread_cond_wait(&gate.changed, &gate.mutex);
+    gate.waiting--;
+    pthread_mutex_unlock(&gate.mutex);
+}
+
 static GfStatus frail_collect(GfSession *session)
 {
     Frail *frail = owner(session);
-    GF_TRY(may_fail(frail));
+    if (frail->held)
+        wait_at_gate();
+    else
+        GF_TRY(may_fail(frail));
     return frail->inner->collect(session);
 }
 
@@ -120,7 +143,7 @@ typedef struct Late {
     GfBackend *spread;
     GfBackend *others[MOST]; /* NULL: does not come */
     size_t count;
-    long pause; /* nanoseconds before each */
+    long pause; /* nanoseconds before each; WHEN_NEEDED: until all that there are have failed */
     pthread_t thread;
 } Late;
 
@@ -128,7 +151,9 @@ static void *add_late(void *argument)
 {
     const Late *late = argument;
     for (size_t i = 0; i < late->count; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = late->pause}, NULL);
+        do
+            nanosleep(&(struct timespec){.tv_nsec = late->pause}, NULL);
+        while (late->pause == WHEN_NEEDED && gf_spread_load(late->spread) != GF_SPREAD_STRANDED);
         gf_spread_add(late->spread, late->others[i]);
     }
     return NULL;
@@ -268,7 +293,7 @@ static void test_late(void **state)
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         for (int turn = 0; turn < 20; turn++) {
             Arrivals arrivals = {(unsigned)random_below(1U << 4) << 1,
-                                 1 + (long)random_below(500000)};
+                                 2 + (long)random_below(500000)};
             check(*state, 5, 0, arrivals, chains[i]);
             check(*state, 5, (unsigned)random_below((1U << 5) - 1), arrivals, chains[i]);
         }
@@ -277,9 +302,96 @@ static void test_late(void **state)
 /* Where the first fails, its work waits for the next that comes: it is no failure. */
 static void test_waits_for_the_late(void **state)
 {
-    const Arrivals arrivals = {.missing = 1U << 1, .pause = 20000000};
+    const Arrivals arrivals = {.missing = 1U << 1, .pause = WHEN_NEEDED};
     check(*state, 3, 1, arrivals, "box:size=31");
     assert_true(frails[0].dead && frails[2].calls > 8);
+}
+
+/* ---- whether more backends are of use ---- */
+
+/* A session with a thread of its own, in which one picture is made. */
+typedef struct Customer {
+    GfBackend *spread;
+    const GfPlan *plan;
+    GfSession *session;
+    GfImage in, out;
+    pthread_t thread;
+} Customer;
+
+static Customer come(GfBackend *spread, const GfPlan *plan)
+{
+    Customer customer = {.spread = spread, .plan = plan, .in = random_picture(plan->in)};
+    assert_int_equal(gf_image_allocate(&plan->pipelines[0].out, &customer.out), GF_OK);
+    assert_int_equal(spread->session(spread, plan, &customer.session), GF_OK);
+    return customer;
+}
+
+static void *have_made(void *argument)
+{
+    Customer *customer = argument;
+    assert_int_equal(run_in_flight(customer->session, customer->spread, customer->plan,
+                                   &customer->in, &customer->out),
+                     GF_OK);
+    return NULL;
+}
+
+static void leave(Customer *customer)
+{
+    customer->spread->end(customer->session);
+    gf_image_free(&customer->in);
+    gf_image_free(&customer->out);
+}
+
+static void await_at_gate(size_t waiting)
+{
+    pthread_mutex_lock(&gate.mutex);
+    while (gate.waiting < waiting)
+        pthread_cond_wait(&gate.changed, &gate.mutex);
+    pthread_mutex_unlock(&gate.mutex);
+}
+
+static void open_gate(void)
+{
+    pthread_mutex_lock(&gate.mutex);
+    gate.open = true;
+    pthread_cond_broadcast(&gate.changed);
+    pthread_mutex_unlock(&gate.mutex);
+}
+
+/* Busy is when more than half of the sessions wait; here the third of four is the first to make it so. */
+static void test_load(void **state)
+{
+    (void)state;
+    enum { CUSTOMERS = 4 };
+    static const GfSpreadLoad loads[CUSTOMERS + 1] = {
+        GF_SPREAD_IDLE, GF_SPREAD_IDLE, GF_SPREAD_IDLE, GF_SPREAD_BUSY, GF_SPREAD_BUSY};
+    Customer customers[CUSTOMERS];
+    GfFilter *filter;
+    GfFormat format = format_of(20, 10, 1, false, GF_U8);
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    Late late;
+    make_spread(1, 0, 0, 0, 0, &late);
+    frails[0].held = true;
+    assert_int_equal(gf_filter_parse("box", &filter), GF_OK);
+    GfPlan *plan = make_plan(filter, "box", &format, &options);
+    assert_int_equal(gf_spread_load(late.spread), GF_SPREAD_IDLE);
+    for (size_t i = 0; i < CUSTOMERS; i++)
+        customers[i] = come(late.spread, plan);
+    assert_int_equal(gf_spread_load(late.spread), loads[0]);
+    for (size_t i = 0; i < CUSTOMERS; i++) {
+        assert_int_equal(pthread_create(&customers[i].thread, NULL, have_made, &customers[i]), 0);
+        await_at_gate(i + 1);
+        assert_int_equal(gf_spread_load(late.spread), loads[i + 1]);
+    }
+    open_gate();
+    for (size_t i = 0; i < CUSTOMERS; i++)
+        assert_int_equal(pthread_join(customers[i].thread, NULL), 0);
+    assert_int_equal(gf_spread_load(late.spread), GF_SPREAD_IDLE);
+    for (size_t i = 0; i < CUSTOMERS; i++)
+        leave(&customers[i]);
+    late.spread->close(late.spread);
+    gf_plan_free(plan);
+    gf_filter_free(filter);
 }
 
 int main(void)
@@ -288,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_all_work),
         cmocka_unit_test(test_failures),   cmocka_unit_test(test_all_fail),
         cmocka_unit_test(test_late),       cmocka_unit_test(test_waits_for_the_late),
+        cmocka_unit_test(test_load),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }
