@@ -280,18 +280,22 @@ static inline size_t gf_tensor_words(const GfTensor *tensor)
 }
 
 /* On sm_90 banks of one kernel roll: the sums of all rows under way are one product of groups of four warps. The
- * first matrix is bytes as f16, byte times 2^-24; the second has 8 columns for each row of the kernel.
- * Weights are numbers of f16 times a unit: one where they are small multiples of it, else the sum of
- * two, of 22 bits. A block needs `steps` times 16 bytes of an input row, which begin `first_byte` from
- * its own first. */
+ * first matrix is bytes as f16, byte times 2^-24; the second has a column for each sample of a block and
+ * row of the kernel. Weights are numbers of f16 times a unit: one where they are small multiples of it, else the
+ * sum of two, of 22 bits. A block needs `steps` times 16 bytes of an input row, which begin `first_byte` from
+ * its own first. Blocks of two samples leave few of those bytes unused where kernels are large, and then the
+ * last row of the second matrix is zeros. */
 enum {
     GF_ROLLING_STEPS = 2,
-    GF_ROLLING_STEP = 128, /* halves: for each 8 bytes, of 8 samples */
-    GF_ROLLING_HALVES = 2 * GF_TENSOR_SIDE * GF_ROLLING_STEPS * GF_ROLLING_STEP
+    GF_ROLLING_STEP = 16, /* bytes of a block's window */
+    GF_ROLLING_BLOCK = 8, /* samples */
+    GF_ROLLING_ROWS = 9,  /* of a kernel whose blocks are so large */
+    GF_ROLLING_HALVES = 2 * GF_ROLLING_ROWS * GF_ROLLING_STEPS * GF_ROLLING_STEP * GF_ROLLING_BLOCK
 };
 
 typedef struct GfTensorRolling {
-    bool by_channel; /* blocks of 8 pixels of a channel of RGB */
+    bool by_channel; /* blocks are pixels of one channel of RGB */
+    size_t block;    /* samples: GF_ROLLING_BLOCK, or 2 */
     size_t planes, height, steps;
     int first_byte;
     double unit;

@@ -5,10 +5,10 @@
 #include "gpu/tensor.h"
 
 enum { DIGIT = 127, BASE = 256, BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
-enum { RGB = 3, LEAST_ROWS = 3, LEAST_ROWS_BY_CHANNEL = 9 };
+enum { RGB = 3, LEAST_ROWS = 3, LEAST_ROWS_BY_CHANNEL = 9, LEAST_ROWS_OF_PAIRS = 12 };
 
 /* Samples of a picture, and of its rows, from which on a bank rolls; rows of a kernel that does with one step. */
-enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, MOST_ROWS_OF_A_STEP = 9 };
+enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10 };
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
@@ -359,13 +359,12 @@ static double reach_of_halves(const GfStep *step, const GfTensorRolling *rolling
 static void fill_halves(const GfStep *step, const GfTensorRolling *rolling, const Weights *weights,
                         size_t p, uint16_t *halves)
 {
-    const size_t row = rolling->steps * GF_ROLLING_STEP;
-    int first_word;
-    const int lead = lead_of(step, &first_word);
+    const size_t of_step = rolling->block * GF_ROLLING_STEP, row = rolling->steps * of_step;
+    const int lead = (int)(step->origin_x * (ptrdiff_t)step->channels) - rolling->first_byte;
     for (size_t i = 0; i < rolling->height * row; i++) {
-        const int eighth = (int)(i % 8), sample = (int)(i / 8 % 8), half = (int)(i / 64 % 2);
-        const int at =
-            (int)(i % row / GF_ROLLING_STEP) * GROUP + eighth / 2 * WORD + half * 2 + eighth % 2;
+        const int eighth = (int)(i % 8), sample = (int)(i / 8 % rolling->block);
+        const int half = (int)(i / 8 / rolling->block % 2);
+        const int at = (int)(i % row / of_step) * GROUP + eighth / 2 * WORD + half * 2 + eighth % 2;
         const Place place = {i / row, sample, at - lead - sample};
         const bool upper = p + 1 == rolling->planes;
         uint16_t *to = halves + (p * rolling->height + place.row) * row;
@@ -379,27 +378,37 @@ static void fill_halves(const GfStep *step, const GfTensorRolling *rolling, cons
     }
 }
 
+/* Where blocks are pairs: a multiple of 4, and one row more than the kernel has at least. */
+static size_t rows_of_pairs(size_t height)
+{
+    return gf_max(height / 4 * 4 + 4, LEAST_ROWS_OF_PAIRS);
+}
+
 /* Of a bank whose samples a block has side by side, or of one channel. */
 static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
 {
     const GfLinear *linear = &step->linear;
     const size_t groups = groups_of(step);
+    const bool pairs = linear->height > GF_ROLLING_ROWS || (rolling->by_channel && groups > 1);
     Weights weights;
     int first_word;
     if (step->out != GF_U8 || !gf_tensor_finishes(step) || linear->height > GF_TENSOR_SIDE ||
-        groups > GF_ROLLING_STEPS || (groups > 1 && use_rows(step)))
+        groups > GF_ROLLING_STEPS || (pairs && step->channels > 1) ||
+        ((groups > 1 || pairs) && use_rows(step)))
         return false;
     weights_of(linear, 0, false, &weights);
     (void)lead_of(step, &first_word);
-    rolling->planes = weights.planes == 1 ? 1 : 2;
-    rolling->height = rows_of(linear->height, LEAST_ROWS);
-    rolling->steps = rolling->height > MOST_ROWS_OF_A_STEP ? GF_ROLLING_STEPS : groups;
-    rolling->first_byte = first_word * WORD * (rolling->by_channel ? RGB : 1);
-    rolling->unit = rolling->planes == 1 ? weights.unit : unit_of_halves(&weights);
-    if (rolling->planes > 1 && reach_of_halves(step, rolling, &weights) > allowed_u8)
+    rolling->block = pairs ? 2 : GF_ROLLING_BLOCK;
+    rolling->planes = weights.planes == 1 && !pairs ? 1 : 2;
+    rolling->height = pairs ? rows_of_pairs(linear->height) : rows_of(linear->height, LEAST_ROWS);
+    rolling->steps = pairs ? 1 : groups;
+    rolling->first_byte = pairs ? (int)step->origin_x : first_word * WORD;
+    rolling->unit = weights.planes == 1 ? weights.unit : unit_of_halves(&weights);
+    if (weights.planes > 1 && reach_of_halves(step, rolling, &weights) > allowed_u8)
         return false;
     for (size_t p = 0; p < rolling->planes; p++)
         fill_halves(step, rolling, &weights, p, rolling->halves);
+    rolling->first_byte *= rolling->by_channel ? RGB : 1;
     return true;
 }
 
@@ -407,8 +416,8 @@ bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *
 {
     const size_t samples = step->out_width * step->channels;
     const GfStep one = one_channel(step);
-    const bool by_channel = step->channels == RGB && groups_of(step) > 1 && groups_of(&one) == 1 &&
-                            step->linear.height <= MOST_ROWS_OF_A_STEP;
+    const bool by_channel =
+        step->channels == RGB && (groups_of(step) > 1 || step->linear.height > GF_ROLLING_ROWS);
     *rolling = (GfTensorRolling){.by_channel = by_channel};
     if (!any_size && (samples < LEAST_ROLLING_ROW || samples * step->out_height < LEAST_ROLLING))
         return false;

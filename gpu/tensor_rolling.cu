@@ -13,12 +13,16 @@
  * Windows of RGB are those of gray: where taps three bytes apart would make them wider than 16 bytes, a
  * block is 8 pixels of one channel, and three tiles are the channels of the same pixels.
  *
+ * Large kernels have blocks of two samples: a window of 16 bytes is enough for 15 columns, where blocks of
+ * 8 would take 32. Then two rows go into one product, and of four lanes with the same sums two have complete ones.
+ * A row of zeros below the kernel keeps the sums of the first row complete while the second is added.
+ *
  * One warp brings rows: stretches that lie on the picture as copies of the bulk, the odd bytes at its
  * sides and rows beyond it by the border's rule. So those who multiply know no border. Blocks stay and
  * take one unit, some rows of a strip, after the other; copies run ahead into the next.
  *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a unit of rows),
- * one write, and 16 products for each filter, plane, row of taps and 16 bytes of the window. */
+ * one write, and 16 products for each plane, row of taps and 16 bytes of the window. */
 #include "gpu/device.cuh"
 
 namespace
@@ -26,11 +30,11 @@ namespace
 
 constexpr int WARP = 32, WARPS = 4, GROUP = WARPS * WARP;
 constexpr int THREADS = GROUP + WARP; /* those that multiply, and one warp that brings rows */
-constexpr int BLOCK = 8, TILE = GROUP / 2 * BLOCK; /* samples of a product: 64 blocks */
-constexpr int STEP = 16;                           /* bytes of a block's window */
-constexpr int MATRIX = 256; /* bytes: a step's rows of the second matrix, of 8 samples */
-constexpr int WORD = 4;
-constexpr size_t WAVES = 4; /* of units, at most */
+constexpr int BLOCKS = GROUP / 2;     /* of a product */
+constexpr int BLOCK = 8, TILE = BLOCKS * BLOCK; /* samples, where they are no pairs */
+constexpr int STEP = 16;                        /* bytes of a block's window */
+constexpr int WORD = 4;                         /* bytes */
+constexpr size_t WAVES = 4;                     /* of units, at most */
 
 /* ---- what a launch is told ---- */
 
@@ -55,26 +59,36 @@ struct Rolling {
     const uint16_t *halves;
 };
 
-/* How a kernel of HEIGHT rows is computed: registers and shared memory for BLOCKS blocks. */
+/* How a kernel of HEIGHT rows is computed, or of HEIGHT - 1 in pairs: registers and shared memory for so
+ * many blocks of threads. */
 template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int height = HEIGHT, steps = STEPS, planes = PLANES;
+    static constexpr bool pairs = HEIGHT % 2 == 0;
+    static constexpr int block = pairs ? 2 : BLOCK; /* samples */
+    static constexpr int rows = pairs ? HEIGHT - 1 : HEIGHT;
     static constexpr int channels = CHANNELS; /* 3: each has a tile of its own; else 1 */
-    static constexpr int tiles = CHANNELS == 3 ? 3 : HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2 : 1;
-    static constexpr int blocks = CHANNELS == 3               ? (HEIGHT <= 5 ? 3 : 2)
+    static constexpr int tile = BLOCKS * block;
+    static constexpr int tiles = CHANNELS == 3                             ? 3
+                                 : pairs || HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2
+                                                                           : 1;
+    static constexpr int blocks = CHANNELS == 3               ? (HEIGHT <= 5 || pairs ? 3 : 2)
+                                  : pairs                     ? 4
                                   : tiles == 1                ? 4
                                   : STEPS == 2 || HEIGHT == 9 ? 3
                                   : HEIGHT == 3               ? 5
                                                               : 4;
     static constexpr int turns = HEIGHT == 3 ? 6 : HEIGHT; /* rows, after which all is as before */
-    static constexpr int parts = STEPS == 1 ? 2 : 1;
+    static constexpr int parts = STEPS == 1 && !pairs ? 2 : 1;
     static constexpr int batch = parts * turns; /* rows */
-    static constexpr int stages = STEPS == 1 || HEIGHT > 9 ? 2 : HEIGHT <= 5 ? 4 : 3;
-    static constexpr int strip = tiles * TILE;
-    static constexpr int apart = CHANNELS == 3 ? 4 * WARP : TILE; /* words of a lane, bytes */
+    static constexpr int stages = pairs ? 3 : STEPS == 1 ? 2 : HEIGHT <= 5 ? 4 : 3;
+    static constexpr int strip = tiles * tile;
+    static constexpr int lane_samples = 4 * tiles; /* of a row of pairs */
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + 16;
-    static constexpr int odd = CHANNELS == 3 ? 8 : 4; /* bytes of a batch that a lane begins */
-    static constexpr int copies = 2 * HEIGHT - 1;     /* of a row of the kernel, each at its turn */
-    static constexpr int plane_bytes = copies * STEPS * MATRIX;
+    static constexpr int odd =
+        CHANNELS == 3 ? (pairs ? 12 : 8) : 4;       /* bytes of a batch that a lane begins */
+    static constexpr int matrix = STEP * block * 2; /* bytes: a step's of a row of the kernel */
+    static constexpr int copies = 2 * HEIGHT - 1;   /* of a row of the kernel, each at its turn */
+    static constexpr int plane_bytes = copies * STEPS * matrix;
     static constexpr int batch_bytes = batch * pitch;
     static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
 };
@@ -89,7 +103,7 @@ struct Unit {
 template <typename S> __device__ Unit find_unit(const Rolling &s, unsigned unit)
 {
     const unsigned chunk = unit / s.strips;
-    const int most = s.batches * S::batch - (S::height - 1);
+    const int most = s.batches * S::batch - (S::rows - 1);
     Unit u;
     u.sample = static_cast<int>(unit % s.strips) * S::strip;
     u.picture = chunk / s.chunks;
@@ -134,8 +148,8 @@ template <typename S> __device__ Span find_span(const Rolling &s, const Unit &u)
     Span span;
     span.start = u.sample + s.start;
     span.begin = s.lead;
-    span.end =
-        s.lead + ((samples / S::channels - 1) / BLOCK * BLOCK + S::steps * STEP) * S::channels;
+    span.end = s.lead +
+               ((samples / S::channels - 1) / S::block * S::block + S::steps * STEP) * S::channels;
     const int vectors = s.vectors_in ? s.in_samples / 16 * 16 - span.start : 0;
     span.first = min(max(-span.start, 0), S::pitch);
     span.last = min(max(vectors, span.first), S::pitch);
@@ -222,6 +236,30 @@ __device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few, 
     return batch;
 }
 
+/* Brings odd bytes from the `first` on, counted through the rows of a batch: as many as lanes hold at once. */
+template <typename S>
+__device__ void fill_some(const Rolling &s, const Span &span, const uint8_t *row, int first,
+                          uint8_t *to)
+{
+    const int count = count_odd(span) * S::batch;
+    uint32_t odd[S::odd];
+    int at[S::odd];
+#pragma unroll
+    for (int i = 0; i < S::odd; i++) {
+        const int k = first + i * WARP + static_cast<int>(threadIdx.x % WARP);
+        const int byte = find_odd(span, k / S::batch), from = find_place(s, span.start + byte);
+        const uint8_t *found = row_of(row, k % S::batch);
+        at[i] = k < count && found ? k % S::batch * S::pitch + byte : -1;
+        odd[i] = s.border_byte;
+        if (at[i] >= 0 && from >= 0)
+            odd[i] = found[from];
+    }
+#pragma unroll
+    for (int i = 0; i < S::odd; i++)
+        if (at[i] >= 0)
+            to[at[i]] = static_cast<uint8_t>(odd[i]);
+}
+
 /* Stores what no copy brings. */
 template <typename S>
 __device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, int few, int place,
@@ -239,15 +277,8 @@ __device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, 
                 from < 0 ? s.border_byte : static_cast<uint8_t>(batch.odd[i]);
     }
 #pragma unroll 1
-    for (int k = lane; k - lane < odd && few == 0; k += WARP) {
-        const int at = find_odd(span, k), from = find_place(s, span.start + at);
-#pragma unroll 1
-        for (int r = 0; r < S::batch; r++) {
-            const uint8_t *row = row_of(batch.row, r);
-            if (row && k < odd)
-                to[r * S::pitch + at] = from < 0 ? s.border_byte : row[from];
-        }
-    }
+    for (int first = 0; first < odd * S::batch && few == 0; first += S::odd * WARP)
+        fill_some<S>(s, span, batch.row, first, to);
 #pragma unroll 1
     for (unsigned left = batch.constant; left; left &= left - 1)
         for (int at = lane; at < span.end; at += WARP)
@@ -290,21 +321,17 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
 
 /* ---- products ---- */
 
-#define D(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-#define D_3   D(0), D(1), D(2)
-#define D_5   D_3, D(3), D(4)
-#define D_7   D_5, D(5), D(6)
-#define D_9   D_7, D(7), D(8)
-#define D_11  D_9, D(9), D(10)
-#define D_13  D_11, D(11), D(12)
-#define D_15  D_13, D(13), D(14)
-#define AT_3  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
-#define AT_5  AT_3 ", %12, %13, %14, %15, %16, %17, %18, %19"
-#define AT_7  AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
-#define AT_9  AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
-#define AT_11 AT_9 ", %36, %37, %38, %39, %40, %41, %42, %43"
-#define AT_13 AT_11 ", %44, %45, %46, %47, %48, %49, %50, %51"
-#define AT_15 AT_13 ", %52, %53, %54, %55, %56, %57, %58, %59"
+#define D(i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
+#define D_3  D(0), D(1), D(2)
+#define D_4  D_3, D(3)
+#define D_5  D_4, D(4)
+#define D_7  D_5, D(5), D(6)
+#define D_9  D_7, D(7), D(8)
+#define AT_3 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
+#define AT_4 AT_3 ", %12, %13, %14, %15"
+#define AT_5 AT_4 ", %16, %17, %18, %19"
+#define AT_7 AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
+#define AT_9 AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
 
 #define PRODUCT(RUNS_, COLUMNS, A, B, C, E, SECOND)                                                \
     if constexpr (RUNS == RUNS_)                                                                   \
@@ -320,12 +347,10 @@ __device__ void begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4], uint6
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     PRODUCT(3, 24, 12, 13, 14, 15, 16);
+    PRODUCT(4, 32, 16, 17, 18, 19, 20);
     PRODUCT(5, 40, 20, 21, 22, 23, 24);
     PRODUCT(7, 56, 28, 29, 30, 31, 32);
     PRODUCT(9, 72, 36, 37, 38, 39, 40);
-    PRODUCT(11, 88, 44, 45, 46, 47, 48);
-    PRODUCT(13, 104, 52, 53, 54, 55, 56);
-    PRODUCT(15, 120, 60, 61, 62, 63, 64);
 #endif
 }
 
@@ -398,17 +423,22 @@ struct Turns {
     }
 };
 
-/* Four pixels of three channels, RGBRGBRGBRGB; then word i * WARP + lane of the warp's. */
+/* Four pixels of three channels as they lie in a picture: RGBRGBRGBRGB. */
+__device__ void join_channels(uint32_t (&word)[3])
+{
+    const uint32_t r = word[0], g = word[1], b = word[2];
+    word[0] = __byte_perm(__byte_perm(r, g, 0x1040), b, 0x3410);
+    word[1] = __byte_perm(__byte_perm(g, b, 0x2051), r, 0x3610);
+    word[2] = __byte_perm(__byte_perm(b, r, 0x3072), g, 0x3710);
+}
+
+/* Of joined words word i * WARP + lane of the warp's. */
 __device__ void weave(const Turns &turns, uint32_t (&word)[3])
 {
-    uint32_t own[3], other[3];
-    const uint32_t r = word[0], g = word[1], b = word[2];
-    own[0] = __byte_perm(__byte_perm(r, g, 0x1040), b, 0x3410);
-    own[1] = __byte_perm(__byte_perm(g, b, 0x2051), r, 0x3610);
-    own[2] = __byte_perm(__byte_perm(b, r, 0x3072), g, 0x3710);
+    uint32_t other[3];
 #pragma unroll
     for (int i = 0; i < 3; i++)
-        other[i] = __shfl_sync(~0u, own[i], turns.from[i]);
+        other[i] = __shfl_sync(~0u, word[i], turns.from[i]);
     word[0] = turns.third == 0 ? other[0] : turns.third == 1 ? other[1] : other[2];
     word[1] = turns.third == 0 ? other[2] : turns.third == 1 ? other[0] : other[1];
     word[2] = turns.third == 0 ? other[1] : turns.third == 1 ? other[2] : other[0];
@@ -442,6 +472,22 @@ __device__ void store_byte(uint8_t *to, uint32_t byte, bool wanted)
                  : "memory");
 }
 
+/* Words side by side; two are aligned as one. */
+__device__ void store_vector(uint8_t *to, const uint32_t (&word)[2], bool wanted)
+{
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n@p st.global.v2.b32 [%0], {%1, %2};\n}" ::"l"(to),
+        "r"(word[0]), "r"(word[1]), "r"(static_cast<int>(wanted))
+        : "memory");
+}
+
+__device__ void store_vector(uint8_t *to, const uint32_t (&word)[3], bool wanted)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        store_word(to + i * WORD, word[i], wanted);
+}
+
 /* The rows of a unit as one lane stores them. WHOLE: in words, none of which lies across a row's end. */
 template <typename S, bool WHOLE> struct Lane {
     uint8_t *to; /* of the row that is complete next: its first word */
@@ -461,6 +507,7 @@ template <typename S, bool WHOLE> struct Lane {
     template <bool EVERY>
     __device__ void store(const Rolling &s, int r, const float (&v)[S::tiles][4], unsigned choice)
     {
+        constexpr int APART = S::channels == 3 ? WARP * WORD : TILE; /* words of a lane */
         const int in_row = EVERY || (y + r >= 0 && y + r < rows) ? end : 0;
         uint32_t word[S::tiles];
 #pragma unroll
@@ -468,16 +515,18 @@ template <typename S, bool WHOLE> struct Lane {
             const uint32_t own = gf_round_bytes(v[i][0], v[i][1], v[i][2], v[i][3]);
             word[i] = __byte_perm(own, __shfl_xor_sync(~0u, own, 1), choice);
         }
-        if constexpr (S::channels == 3)
+        if constexpr (S::channels == 3) {
+            join_channels(word);
             weave(turns, word);
+        }
 #pragma unroll
         for (int i = 0; i < S::tiles; i++) {
-            const int left = in_row - i * S::apart;
+            const int left = in_row - i * APART;
             const bool as_word = WHOLE || (s.words_out && left >= WORD);
-            store_word(to + i * S::apart, word[i], as_word && left > 0);
+            store_word(to + i * APART, word[i], as_word && left > 0);
 #pragma unroll
             for (int k = 0; k < WORD && !WHOLE; k++)
-                store_byte(to + i * S::apart + k, word[i] >> k * 8, !as_word && left > k);
+                store_byte(to + i * APART + k, word[i] >> k * 8, !as_word && left > k);
         }
         /* Not told in C++: the compiler would find every row's address anew. */
         asm volatile("add.s64 %0, %0, %1;" : "+l"(to) : "l"(s.out.stride));
@@ -494,8 +543,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
     const int own = tile + (S::channels == 3 ? lane * WORD : place_of_lane());
     /* Rows of 8 numbers lie behind each other, the other 8 of 16 are 128 bytes further on, the next 8
      * samples behind all steps. */
-    const uint64_t second = static_cast<uint64_t>(S::steps * MATRIX / 16) << 32 |
-                            MATRIX / 2 / 16 << 16 | (gf_shared_address(matrices) & 0x3FFFF) >> 4;
+    const uint64_t second = static_cast<uint64_t>(S::steps * S::matrix / 16) << 32 |
+                            S::matrix / 2 / 16 << 16 | (gf_shared_address(matrices) & 0x3FFFF) >> 4;
     unsigned choice = lane % 2 ? 0x3276 : 0x5410;
     float scale[2], offset[2]; /* of even and odd samples */
 #pragma unroll
@@ -531,7 +580,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                     const int plane = i / S::tiles / S::steps, step = i / S::tiles % S::steps;
                     const int begin = (S::height - turn) % S::height * S::steps + step;
                     begin_product(sums[i % S::tiles], a[i % S::tiles][step],
-                                  second + (plane * S::plane_bytes + begin * MATRIX) / 16);
+                                  second + (plane * S::plane_bytes + begin * S::matrix) / 16);
                 }
                 gf_end_products();
                 out.template store<decltype(every)::value>(s, r, done, choice);
@@ -566,10 +615,168 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
     }
 }
 
+/* ---- the same with blocks of two samples ---- */
+
+/* Samples of a lane lie side by side: two blocks of each tile, 8 of its rows apart, so that the next block's window is
+ * the last one's and a pair more. Tiles of RGB are channels of the same pixels. From a row's first word of the lane on
+ * come the windows, as pairs of f16. */
+template <typename S>
+__device__ void load_windows(const uint8_t *from, int shift, int r, uint32_t (&a)[S::tiles][2][4])
+{
+    constexpr int PIXEL = S::channels; /* bytes */
+    constexpr int PAIRS = 2 * S::tiles / PIXEL + 1, WORDS = (2 * PIXEL * PAIRS + WORD - 1) / WORD;
+    const uint32_t *read = reinterpret_cast<const uint32_t *>(from + r * S::pitch);
+    uint32_t word[WORDS + 1], pair[PIXEL][PAIRS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        word[i] = __funnelshift_r(read[i], read[i + 1], shift);
+    word[WORDS] = 0;
+#pragma unroll
+    for (int i = 0; i < PIXEL * PAIRS; i++) {
+        const int byte = i % PIXEL + i / PIXEL * 2 * PIXEL, at = byte % WORD;
+        const uint32_t both =
+            __byte_perm(word[byte / WORD], word[byte / WORD + 1], at | (at + PIXEL) << 8);
+        pair[i % PIXEL][i / PIXEL] = both & 0x00FF00FF;
+    }
+#pragma unroll
+    for (int i = 0; i < S::tiles * 4; i++)
+        a[i / 4][r][i % 4] = pair[i / 4 % PIXEL][i / 4 / PIXEL * 2 + i % 4 / 2 + i % 2];
+}
+
+/* Of a row and the next. */
+template <typename S>
+__device__ void load_windows(const uint8_t *from, int shift, uint32_t (&a)[S::tiles][2][4])
+{
+    load_windows<S>(from, shift, 0, a);
+    load_windows<S>(from, shift, 1, a);
+}
+
+/* The rows of a unit as one lane stores them, every other: of four lanes with the same samples two have a row
+ * each of the sums that are complete. WHOLE: all samples of a lane, or none, are before a row's end. */
+template <typename S, bool WHOLE> struct PairLane {
+    uint8_t *to;
+    int y, rows, end; /* as Lane's */
+
+    __device__ PairLane(const Rolling &s, const Unit &u, int own)
+        : y(static_cast<int>(threadIdx.x % 2) - S::height), rows(u.rows),
+          end(s.out_samples - u.sample - own)
+    {
+        to = static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
+             (static_cast<ptrdiff_t>(u.top) + y) * static_cast<ptrdiff_t>(s.out.stride);
+    }
+
+    /* The r-th row of a part; `mine`: this lane has sums of it. */
+    template <bool EVERY>
+    __device__ void store(const Rolling &s, int r, uint32_t (&word)[S::tiles], bool mine)
+    {
+        const bool in_unit = EVERY || (y + r >= 0 && y + r < rows);
+        const int left = mine && in_unit ? end : 0;
+        const bool as_vector = WHOLE || (s.words_out && left >= S::lane_samples);
+        if constexpr (S::channels == 3)
+            join_channels(word);
+        store_vector(to, word, as_vector && left > 0);
+#pragma unroll
+        for (int i = 0; i < S::lane_samples && !WHOLE; i++)
+            store_byte(to + i, word[i / WORD] >> i % WORD * 8, !as_vector && left > i);
+        asm volatile("add.s64 %0, %0, %1;" : "+l"(to) : "l"(2 * s.out.stride));
+    }
+};
+
+/* Four sums that are complete become bytes, and the next begin: `keep` is 0, or 1 for those that are not complete. */
+__device__ uint32_t take_word(float (&sums)[4], float scale, float offset, float keep)
+{
+    float v[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        asm volatile("fma.rn.f32 %0, %1, %2, %3;\nmul.rn.f32 %1, %1, %4;"
+                     : "=&f"(v[i]), "+f"(sums[i])
+                     : "f"(scale), "f"(offset), "f"(keep));
+    return gf_round_bytes(v[0], v[1], v[2], v[3]);
+}
+
+/* Begins the products of all tiles with two rows, the first of which has its turn. */
+template <typename S>
+__device__ void begin_pairs(float (&sums)[S::tiles][S::height / 4][4],
+                            const uint32_t (&a)[S::tiles][2][4], uint64_t second, int turn)
+{
+    constexpr int OF_ROW = S::planes * S::tiles;
+    gf_begin_products();
+#pragma unroll
+    for (int i = 0; i < 2 * OF_ROW; i++) {
+        const int tile = i % S::tiles, plane = i / S::tiles % S::planes, row = i / OF_ROW;
+        const int begin = (2 * S::height - turn - row) % S::height;
+        begin_product(sums[tile], a[tile][row],
+                      second + plane * S::plane_bytes / 16 + begin * S::block);
+    }
+    gf_end_products();
+}
+
+template <typename S, bool WHOLE>
+__device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp)
+{
+    const int lane = threadIdx.x % WARP, shift = 8 * (s.lead % WORD);
+    const int own = (warp * (WARP / 4) + lane / 4) * S::lane_samples;
+    const uint8_t *from = ring.rows + s.lead / WORD * WORD + own + lane % 4 * WORD * S::channels;
+    /* Rows of 8 numbers lie behind each other, the other 8 of 16 behind those of all samples and copies. */
+    const uint64_t second = static_cast<uint64_t>(128 / 16) << 32 | S::copies * S::block << 16 |
+                            (gf_shared_address(matrices) & 0x3FFFF) >> 4;
+    const bool upper = lane % 4 >= 2;
+    const float offset = s.post_channels > 0 ? s.offset : s.bare_offset;
+    const float keep[2] = {upper ? 1.0f : 0.0f, upper ? 0.0f : 1.0f};
+    float sums[S::tiles][S::height / 4][4] = {};
+    uint32_t done[S::tiles] = {}, a[S::tiles][2][4];
+    gf_barrier_wait(&ring.full[0], 0);
+    load_windows<S>(from, shift, a);
+    for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
+        const Unit u = find_unit<S>(s, unit);
+        PairLane<S, WHOLE> out(s, u, own);
+        const bool last_unit = unit + gridDim.x >= s.units;
+        const auto run_batch = [&](auto every, bool last) {
+            const int stage = ring.stage;
+            const uint8_t *rows = from + stage * S::batch_bytes;
+#pragma unroll
+            for (int r = 0; r < S::turns; r += 2) {
+                const int oldest = (r + 2) % S::height;
+                const bool ends = r == S::turns - 2;
+                if (ends) {
+                    ring.advance();
+                    if (!last)
+                        gf_barrier_wait(&ring.full[ring.stage], ring.parity);
+                }
+                begin_pairs<S>(sums, a, second, r);
+                out.template store<decltype(every)::value>(s, r, done, upper == (r % 4 == 2));
+                uint32_t next[S::tiles][2][4];
+                load_windows<S>(ends ? from + ring.stage * S::batch_bytes
+                                     : rows + (r + 2) * S::pitch,
+                                shift, next);
+                gf_wait_for_products(reinterpret_cast<float(&)[S::tiles * S::height / 4][4]>(sums));
+#pragma unroll
+                for (int i = 0; i < S::tiles; i++)
+                    done[i] = take_word(sums[i][oldest / 4], s.scale, offset, keep[oldest % 4 / 2]);
+#pragma unroll
+                for (int i = 0; i < S::tiles * 8; i++)
+                    a[i / 8][i / 4 % 2][i % 4] = next[i / 8][i / 4 % 2][i % 4];
+            }
+            out.y += S::turns;
+            __syncwarp();
+            if (lane == 0)
+                gf_barrier_arrive(&ring.empty[stage]);
+        };
+        for (int i = 0; i < s.batches; i++) {
+            const bool last = last_unit && i + 1 == s.batches;
+            if (out.y >= 0 && out.y + S::turns <= out.rows)
+                run_batch(std::true_type(), last);
+            else
+                run_batch(std::false_type(), last);
+        }
+        out.template store<false>(s, 0, done, !upper);
+    }
+}
+
 /* ---- the kernel ---- */
 
 template <typename S, bool WHOLE>
-__global__ void __launch_bounds__(THREADS, S::blocks)
+__global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
     tensor_rolling(const __grid_constant__ Rolling s)
 {
     extern __shared__ __align__(128) uint8_t shared[];
@@ -583,11 +790,13 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
         }
     }
     /* Of the kernel's rows the first, then the others from the last on, and again. */
-    constexpr int ROW = S::steps * MATRIX / 16;
+    constexpr int ROW = S::steps * S::matrix / 16;
     for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += THREADS) {
         const int plane = i / ROW / S::copies, copy = i / ROW % S::copies;
         const int row = (S::height - copy % S::height) % S::height;
-        reinterpret_cast<uint4 *>(shared)[i] =
+        const int half = i % ROW / S::block, sample = i % S::block;
+        const int to = S::pairs ? ((plane * 2 + half) * S::copies + copy) * S::block + sample : i;
+        reinterpret_cast<uint4 *>(shared)[to] =
             reinterpret_cast<const uint4 *>(s.halves)[(plane * S::height + row) * ROW + i % ROW];
     }
     gf_barriers_made();
@@ -595,6 +804,8 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
     const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
     if (warp == WARPS)
         bring_rows<S>(s, ring);
+    else if constexpr (S::pairs)
+        multiply_pairs<S, WHOLE>(s, shared, ring, warp);
     else
         multiply_rows<S, WHOLE>(s, shared, ring, warp);
 }
@@ -621,7 +832,6 @@ Rolling describe(const GfLaunch *launch, const GfTensorState *state)
     s.start = plan.first_byte - s.lead;
     s.last_row = static_cast<int>(step->linear.height) - 1;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
-    s.words_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch, WORD);
     s.keep_alpha = step->keep_alpha;
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
@@ -644,8 +854,8 @@ template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Ro
     for (size_t waves = 1; waves <= WAVES; waves++) {
         const size_t wanted = waves * blocks_at_once / (strips * launch->count);
         const size_t rows = gf_divide_up(s->height, wanted ? wanted : 1);
-        const size_t batches = gf_divide_up(rows + S::height - 1, size_t{S::batch});
-        const size_t chunks = gf_divide_up(s->height, batches * S::batch - (S::height - 1));
+        const size_t batches = gf_divide_up(rows + S::rows - 1, size_t{S::batch});
+        const size_t chunks = gf_divide_up(s->height, batches * S::batch - (S::rows - 1));
         const size_t units = strips * chunks * launch->count;
         const size_t work = gf_divide_up(units, blocks_at_once) * batches;
         if (work > best)
@@ -661,7 +871,10 @@ template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Ro
 template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaStream_t stream)
 {
     int blocks = 0;
-    const bool whole = s->words_out && s->out_samples % WORD == 0;
+    constexpr int TOGETHER = S::pairs ? S::lane_samples : WORD; /* that a lane stores */
+    s->words_out = gf_aligned(s->out.samples, s->out.stride, s->out.batch,
+                              S::pairs && S::channels == 1 ? TOGETHER : WORD);
+    const bool whole = s->words_out && s->out_samples % TOGETHER == 0;
     const auto kernel = whole ? tensor_rolling<S, true> : tensor_rolling<S, false>;
     cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes);
@@ -694,7 +907,10 @@ template <int HEIGHT> Run find_steps(const GfTensorRolling &plan)
         if (plan.steps == 1)
             return find_planes<HEIGHT, 1, 1>(plan);
     }
-    return plan.steps == 2 && !plan.by_channel ? find_planes<HEIGHT, 2, 1>(plan) : nullptr;
+    if constexpr (HEIGHT % 2 == 0)
+        return plan.by_channel ? run<Shape<HEIGHT, 1, 2, 3>> : run<Shape<HEIGHT, 1, 2, 1>>;
+    else
+        return plan.steps == 2 && !plan.by_channel ? find_planes<HEIGHT, 2, 1>(plan) : nullptr;
 }
 
 Run find_run(const GfTensorRolling &plan)
@@ -708,12 +924,10 @@ Run find_run(const GfTensorRolling &plan)
         return find_steps<7>(plan);
     case 9:
         return find_steps<9>(plan);
-    case 11:
-        return find_steps<11>(plan);
-    case 13:
-        return find_steps<13>(plan);
-    case 15:
-        return find_steps<15>(plan);
+    case 12:
+        return find_steps<12>(plan);
+    case 16:
+        return find_steps<16>(plan);
     }
     return nullptr;
 }

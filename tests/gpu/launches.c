@@ -318,29 +318,37 @@ void test_minibatches(void)
         crowd(side);
 }
 
-/* Wide kernels on RGB, which `tensor` computes by channel: pictures of every width up to 70, and then of up
- * to five strips whose rows are aligned as vectors are, or all but. */
-void test_wide_kernels(void)
+/* A wide kernel on a picture of every width up to 70, and then of up to five strips whose rows are aligned as
+ * vectors are, or all but. */
+static void wide_kernel(size_t i, size_t channels)
 {
     static const GfSample depths[] = {GF_U8, GF_U8, GF_U8, GF_U16, GF_F32};
-    for (size_t i = 0; i < (quick ? 4 : 160); i++) {
-        const GfSample depth = depths[i % 5];
-        const bool narrow = quick ? i % 2 : i < 70;
-        const size_t width = narrow ? 1 + i : 16 * (8 + below(32)), height = 1 + below(60);
-        const Taps taps = depth == GF_U8 && i % 2 ? FRACTION : INTEGER;
-        GfFilter *filter = new_filter();
-        GfLinear *linear = add_kernel(filter, 1, 10 + below(6), 1 + below(15), taps);
-        linear->anchor_x = i % 3 ? linear->anchor_x : below(linear->width);
-        if (taps == INTEGER && below(3) == 0)
-            add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
-        GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
-        options.sample = depth;
-        Trial trial = trial_of("wide kernels", format_of(width, height, 3, GF_U8), options, filter);
-        trial.count = 1 + below(3);
-        trial.gap = narrow || i % 4 == 3 ? below(4) : i % 4 == 2 ? 16 : 0;
-        trial.shift = narrow ? below(4) : 0;
-        run_trial(&trial, filter);
-    }
+    const GfSample depth = depths[i % 5];
+    const bool narrow = quick ? i % 2 : i < 70;
+    const size_t width = narrow ? 1 + i : 16 * (8 + below(32)), height = 1 + below(60);
+    const Taps taps = depth == GF_U8 && i % 2 ? FRACTION : INTEGER;
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_kernel(filter, 1, 10 + below(6), 1 + below(15), taps);
+    linear->anchor_x = i % 3 ? linear->anchor_x : below(linear->width);
+    if (taps == INTEGER && below(3) == 0)
+        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+    GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
+    options.sample = depth;
+    Trial trial =
+        trial_of("wide kernels", format_of(width, height, channels, GF_U8), options, filter);
+    trial.count = 1 + below(3);
+    trial.gap = narrow || i % 4 == 3 ? below(4) : i % 4 == 2 ? 16 : 0;
+    trial.shift = narrow ? below(4) : 0;
+    run_trial(&trial, filter);
+}
+
+/* RGB is what `tensor` computes by channel. */
+void test_wide_kernels(void)
+{
+    for (size_t i = 0; i < (quick ? 4 : 160); i++)
+        wide_kernel(i, 3);
+    for (size_t i = 0; i < (quick ? 4 : 160); i++)
+        wide_kernel(i, 1);
 }
 
 /* Pictures larger than every tile, so that all of them meet their neighbours. */

@@ -251,34 +251,41 @@ static double multiply_halves(const GfTensorRolling *rolling,
                 for (size_t k = 0; k < GROUP; k++) {
                     const size_t matrix = (p * rolling->height + r) * rolling->steps + s;
                     const uint16_t half =
-                        rolling->halves[matrix * GF_ROLLING_STEP + k / 8 * 64 + n * 8 + k % 8];
+                        rolling->halves[((matrix * 2 + k / 8) * rolling->block + n) * 8 + k % 8];
                     const size_t byte = k % 8 / 2 * 4 + k / 8 * 2 + k % 2;
                     sum += value_of_half(half) * rows[r][s * GROUP + byte];
                 }
     return sum * rolling->unit;
 }
 
-/* Against its kernel on random bytes; rows below the kernel are random, too. */
+/* Against its kernel on random bytes; rows below the kernel are random, too. The GPU has code for blocks of 8 and
+ * some heights, and for pairs and two. */
 static void check_rolling(const GfStep *step, size_t most_planes)
 {
     static GfTensorRolling rolling;
-    unsigned char rows[GF_TENSOR_SIDE][GF_ROLLING_STEPS * GROUP];
+    unsigned char rows[GF_TENSOR_SIDE + 1][GF_ROLLING_STEPS * GROUP];
     const GfLinear *linear = &step->linear;
     assert_true(gf_tensor_rolling_plan(step, true, &rolling));
     /* By channel a block's bytes are those of one. */
     const size_t apart = rolling.by_channel ? step->channels : 1;
     const size_t channels = step->channels / apart;
+    const bool pairs = rolling.block == 2;
     assert_true(!rolling.by_channel || (step->channels == 3 && rolling.steps == 1));
-    assert_in_range(rolling.planes, 1, most_planes);
-    assert_true(rolling.height >= linear->height && rolling.height % 2 == 1);
+    assert_in_range(rolling.planes, 1, pairs ? 2 : most_planes);
+    if (pairs)
+        assert_true(rolling.height > linear->height &&
+                    (rolling.height == 12 || rolling.height == 16) && rolling.steps == 1);
+    else
+        assert_true(rolling.height >= linear->height && rolling.height % 2 == 1 &&
+                    rolling.height <= GF_ROLLING_ROWS && rolling.block == BLOCK);
     assert_in_range(rolling.steps, 1, GF_ROLLING_STEPS);
     for (size_t i = 0; i < sizeof rows; i++)
         ((unsigned char *)rows)[i] = (unsigned char)next();
     assert_int_equal(rolling.first_byte % (int)apart, 0);
     const ptrdiff_t lead =
         step->origin_x * (ptrdiff_t)channels - rolling.first_byte / (ptrdiff_t)apart;
-    assert_in_range(lead, 0, 3);
-    for (size_t n = 0; n < BLOCK; n++) {
+    assert_in_range(lead, 0, pairs ? 0 : 3);
+    for (size_t n = 0; n < rolling.block; n++) {
         double exact = 0.0, most = 0.0;
         for (size_t i = 0; i < linear->width * linear->height; i++) {
             const double tap = linear->weights[i];
@@ -295,9 +302,10 @@ static void test_rolling(void **unused)
     (void)unused;
     for (int turn = 0; turn < 300; turn++) {
         const size_t channels = between(1, 4);
+        const bool by_channel = channels % 2 == 1;
         const size_t room = (GF_ROLLING_STEPS * GROUP - BLOCK - 3) / channels + 1;
-        const size_t width = between(1, room < 15 ? room : 15);
-        const size_t height = between(1, 15), count = width * height;
+        const size_t width = between(1, by_channel || room > 15 ? 15 : room);
+        const size_t height = between(1, by_channel ? 15 : GF_ROLLING_ROWS), count = width * height;
         for (size_t i = 0; i < count; i++) {
             weights[i] = turn % 4 == 3 ? (double)between(0, 254) - 127.0
                                        : (double)next() / 0x1p24 / (double)count;
@@ -317,6 +325,7 @@ static void test_rolling(void **unused)
 static void test_who_rolls(void **unused)
 {
     double weights[81], row[] = {0.1, 0.2, 0.4, 0.2, 0.123, 0.2, 0.1, 0.3, 0.1};
+    double column[] = {0.1, 0.2, 0.4, 0.2, 0.123, 0.2, 0.1, 0.3, 0.1, 0.15};
     static GfTensorRolling rolling;
     (void)unused;
     for (size_t i = 0; i < 81; i++)
@@ -349,10 +358,25 @@ static void test_who_rolls(void **unused)
     step = bank(RGB, 3, 9, weights);
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
     assert_false(rolling.by_channel);
-    step = bank(RGB, 5, 10, weights);
-    step.linear.scale = 0.01;
+    assert_int_equal(rolling.block, BLOCK);
+    /* Pairs: high kernels of one channel, and wide ones of each of three. */
+    for (size_t channels = 1; channels <= 4; channels++) {
+        step = bank(channels, 5, 10, weights);
+        step.linear.scale = 0.01;
+        assert_int_equal(gf_tensor_rolling_plan(&step, true, &rolling), channels % 2 == 1);
+        assert_true(channels % 2 == 0 || (rolling.block == 2 && rolling.height == 12));
+        assert_int_equal(rolling.by_channel, channels == RGB);
+    }
+    step = bank(RGB, 11, 3, weights);
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
-    assert_false(rolling.by_channel);
+    assert_true(rolling.block == 2 && rolling.height == 12);
+    step = bank(1, 11, 3, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    assert_true(rolling.block == BLOCK && rolling.steps == 2);
+    step = bank(1, 5, 10, weights);
+    step.separable = true;
+    step.linear.rows = step.linear.columns = column;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
     /* Each product rounds the sum: kernels whose weights cancel would be off too far. */
     for (size_t i = 0; i < 81; i++)
         weights[i] *= i % 2 ? 200.0 : -200.0;
@@ -378,7 +402,7 @@ static void test_rolling_opacity(void **unused)
                 const size_t byte = k % 8 / 2 * 4 + k / 8 * 2 + k % 2;
                 const bool there = p == 1 && r == 1 && byte == anchor;
                 assert_int_equal(
-                    rolling.halves[(p * 3 + r) * GF_ROLLING_STEP + k / 8 * 64 + 8 + k % 8],
+                    rolling.halves[(((p * 3 + r) * 2 + k / 8) * BLOCK + 1) * 8 + k % 8],
                     there ? 0x3C00 : 0);
             }
 }
