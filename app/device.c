@@ -26,11 +26,11 @@ static const double cpu_multiply_adds = 4e9;  /* a second and thread */
 static const double cpu_bytes = 2e9;          /* a second and thread */
 static const double gpu_multiply_adds = 2e12; /* a second; what a GPU manages with any kernel */
 
-/* Under cuda:all, in milliseconds. A GPU takes 130 to 150 to start (measured on four H200) and some more for its first
- * work. Another is started when the work has waited about as long for those that there are, since the last one was. So
- * starting never takes much more than what is waited for anyhow, and where decoding takes the time, nothing. What would
- * keep one GPU for longer than HEAVY is given to all from its beginning: work is not taken back from the first. */
-enum { LOOK_EVERY = 10, BUSY_BEFORE = 200, HEAVY = 1000 };
+/* Under cuda:all, in milliseconds. On four H200 a GPU takes 130 to 150 to start, and the work of the others is held
+ * up meanwhile. Another is started when work has waited longer than that for those that there are, since the last one
+ * was: so where decoding takes the time none is. What would keep one GPU for longer than HEAVY is given to all from
+ * its beginning, since work is not taken back from the first. */
+enum { LOOK_EVERY = 10, BUSY_BEFORE = 500, HEAVY = 1000 };
 
 struct GfDevices {
     const GfOptions *options; /* borrowed */
