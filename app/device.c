@@ -21,14 +21,16 @@
  * what a PCIe link and one core reach with a margin. Ten per cent either way change no choice that
  * matters. */
 static const double gpu_start = 0.35;
-static const double gpu_bytes = 10e9;        /* a second, both ways */
-static const double cpu_multiply_adds = 4e9; /* a second and thread */
-static const double cpu_bytes = 2e9;         /* a second and thread */
+static const double gpu_bytes = 10e9;         /* a second, both ways */
+static const double cpu_multiply_adds = 4e9;  /* a second and thread */
+static const double cpu_bytes = 2e9;          /* a second and thread */
+static const double gpu_multiply_adds = 2e12; /* a second; what a GPU manages with any kernel */
 
-/* Under cuda:all, in milliseconds. A GPU takes 130 to 150 to start (measured on four H200) and some more for its first
- * work. Another is started when the work has waited about as long for those that there are, since the last one was. So
- * starting never takes much more than what is waited for anyhow, and where decoding takes the time, nothing. */
-enum { LOOK_EVERY = 10, BUSY_BEFORE = 200 };
+/* Under cuda:all, in milliseconds. On four H200 a GPU takes 130 to 150 to start, and the work of the others is held
+ * up meanwhile. Another is started when work has waited longer than that for those that there are, since the last one
+ * was: so where decoding takes the time none is. What would keep one GPU for longer than HEAVY is given to all from
+ * its beginning, since work is not taken back from the first. */
+enum { LOOK_EVERY = 10, BUSY_BEFORE = 500, HEAVY = 1000 };
 
 struct GfDevices {
     const GfOptions *options; /* borrowed */
@@ -38,7 +40,8 @@ struct GfDevices {
     GfBackend *chosen;                 /* NULL: not decided */
     size_t gpus;                       /* under cuda:all, those that may be opened */
     pthread_t opener;                  /* of all but the first */
-    bool has_opener;
+    bool has_opener, gathered;
+    atomic_bool hurried; /* all are to be opened at once */
     atomic_bool closing; /* no more need be opened */
 };
 
@@ -71,7 +74,7 @@ static GfStatus open_reference(GfDevices *devices, GfBackend **backend)
 static bool wait_for_work(GfDevices *devices)
 {
     const struct timespec pause = {.tv_nsec = LOOK_EVERY * 1000000L};
-    for (int busy = 0; busy < BUSY_BEFORE;) {
+    for (int busy = 0; busy < BUSY_BEFORE && !atomic_load(&devices->hurried);) {
         nanosleep(&pause, NULL);
         if (atomic_load(&devices->closing))
             return false;
@@ -170,9 +173,13 @@ GfStatus gf_devices_create(const GfOptions *options, GfReader *meanwhile, GfDevi
 
 /* ---- choosing ---- */
 
-/* Seconds that the run is expected to take on each device. */
-static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfFormat *in,
-                         double weight, double *cpu, double *gpu)
+/* What the run has to do. */
+typedef struct Work {
+    double multiply_adds, bytes;
+} Work;
+
+static GfStatus find_work(const GfDevices *devices, const GfBank *bank, const GfFormat *in,
+                          double weight, Work *work)
 {
     GfPlan *plan;
     GfPlanOptions options =
@@ -180,18 +187,40 @@ static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfF
     options.memory = 0;
     GF_TRY(
         gf_plan_create((const GfFilter *const *)bank->filters, bank->count, in, &options, &plan));
-    size_t threads = devices->options->threads ? devices->options->threads : gf_processors();
-    double parallel = (double)gf_min(threads, gf_processors());
-    *cpu = 0.0;
-    *gpu = gpu_start;
+    *work = (Work){0};
     for (size_t i = 0; i < plan->outputs; i++) {
-        const GfPipeline *pipeline = &plan->pipelines[i];
-        *cpu += weight * pipeline->multiply_adds / (cpu_multiply_adds * parallel);
-        *cpu += weight * pipeline->bytes / (cpu_bytes * parallel);
-        *gpu += weight * pipeline->bytes / gpu_bytes;
+        work->multiply_adds += weight * plan->pipelines[i].multiply_adds;
+        work->bytes += weight * plan->pipelines[i].bytes;
     }
     gf_plan_free(plan);
     return GF_OK;
+}
+
+/* Seconds that the run is expected to take on each device. */
+static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfFormat *in,
+                         double weight, double *cpu, double *gpu)
+{
+    Work work;
+    size_t threads = devices->options->threads ? devices->options->threads : gf_processors();
+    double parallel = (double)gf_min(threads, gf_processors());
+    GF_TRY(find_work(devices, bank, in, weight, &work));
+    *cpu = (work.multiply_adds / cpu_multiply_adds + work.bytes / cpu_bytes) / parallel;
+    *gpu = gpu_start + work.bytes / gpu_bytes;
+    return GF_OK;
+}
+
+/* Under cuda:all, for the first picture that can be filtered: waits for all GPUs where the run is heavy. */
+static void gather(GfDevices *devices, const GfBank *bank, const GfFormat *in, double weight)
+{
+    Work work;
+    if (find_work(devices, bank, in, weight, &work) != GF_OK)
+        return;
+    devices->gathered = true;
+    if (work.multiply_adds / gpu_multiply_adds < HEAVY * 1e-3)
+        return;
+    atomic_store(&devices->hurried, true);
+    pthread_join(devices->opener, NULL);
+    devices->has_opener = false;
 }
 
 static GfStatus decide(GfDevices *devices, const GfBank *bank, const GfFormat *in, double weight,
@@ -219,6 +248,8 @@ GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfForma
     pthread_mutex_lock(&devices->mutex);
     if (!devices->chosen)
         status = decide(devices, bank, in, weight, meanwhile);
+    else if (devices->has_opener && !devices->gathered)
+        gather(devices, bank, in, weight);
     *backend = devices->chosen;
     pthread_mutex_unlock(&devices->mutex);
     return status;
