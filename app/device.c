@@ -21,15 +21,15 @@
  * what a PCIe link and one core reach with a margin. Ten per cent either way change no choice that
  * matters. */
 static const double gpu_start = 0.35;
-static const double gpu_bytes = 10e9;         /* a second, both ways */
-static const double cpu_multiply_adds = 4e9;  /* a second and thread */
-static const double cpu_bytes = 2e9;          /* a second and thread */
-static const double gpu_multiply_adds = 2e12; /* a second; what a GPU manages with any kernel */
+static const double gpu_bytes = 10e9;           /* a second, both ways */
+static const double cpu_multiply_adds = 4e9;    /* a second and thread */
+static const double cpu_bytes = 2e9;            /* a second and thread */
+static const double gpu_multiply_adds = 1.8e12; /* a second; of the slowest kernels, on an H200 */
 
-/* Under cuda:all, in milliseconds. On four H200 a GPU takes 130 to 150 to start, and the work of the others is held
- * up meanwhile. Another is started when work has waited longer than that for those that there are, since the last one
- * was: so where decoding takes the time none is. What would keep one GPU for longer than HEAVY is given to all from
- * its beginning, since work is not taken back from the first. */
+/* Under cuda:all, in milliseconds. On four H200 a GPU's context takes 110 to 150, but 64 JPEG took 2000 longer with four
+ * opened at once than with one. Another is opened when work has waited for those that there are, since the last one was:
+ * so where decoding takes the time none is. What would keep one GPU for longer than HEAVY is given to all from its
+ * beginning, since work is not taken back from the first. */
 enum { LOOK_EVERY = 10, BUSY_BEFORE = 500, HEAVY = 1000 };
 
 struct GfDevices {
@@ -40,7 +40,8 @@ struct GfDevices {
     GfBackend *chosen;                 /* NULL: not decided */
     size_t gpus;                       /* under cuda:all, those that may be opened */
     pthread_t opener;                  /* of all but the first */
-    bool has_opener, gathered;
+    bool has_opener;
+    bool gathered;       /* it was found whether the run is heavy */
     atomic_bool hurried; /* all are to be opened at once */
     atomic_bool closing; /* no more need be opened */
 };
