@@ -58,6 +58,8 @@ static GfStatus u8_cases(Specs *specs)
             GF_TRY(specs_add(specs,
                              picture(kinds[i].sample, kinds[i].channels, kernels[k], TAPS_GAUSS)));
     }
+    GF_TRY(specs_add(specs, picture(GF_U8, 1, 31, TAPS_GAUSS)));
+    GF_TRY(specs_add(specs, picture(GF_U8, 3, 31, TAPS_GAUSS)));
     GF_TRY(specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL)));
     GF_TRY(specs_add(specs, picture(GF_U8, 3, 3, TAPS_SOBEL)));
     return specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL_Y));

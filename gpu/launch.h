@@ -246,7 +246,7 @@ enum {
     GF_TENSOR_FILTERS = 2,
     GF_TENSOR_PLANES = 3,
     GF_TENSOR_SIDE = 15,  /* rows of a kernel */
-    GF_TENSOR_GROUPS = 4, /* of 16 bytes */
+    GF_TENSOR_GROUPS = 2, /* of 16 bytes */
     GF_TENSOR_LANES = 32,
     /* sums of digits times bytes that a float holds beside GF_TENSOR_START */
     GF_TENSOR_MOST_SUM = 1 << 22,
@@ -255,14 +255,28 @@ enum {
     GF_TENSOR_WORDS = GF_TENSOR_FILTERS * GF_TENSOR_PLANES * GF_TENSOR_SIDE * 2 * GF_TENSOR_LANES
 };
 
+/* A kernel that is a product of a column and a row goes in two products of numbers of f16, weights in two planes as the
+ * sum of an upper half and a lower one, 22 bits. Of the first, the first matrix is the row, shifted to the right for each
+ * of 16 neighbouring samples, and the second the bytes of 8 input rows as f16, byte times 2^-24: `groups` times 16 of
+ * each. Its sums are the first matrix of the second product, the second matrix of which is the column,
+ * shifted down for each of 8 output rows: `height` blocks of 8 rows. */
+enum {
+    GF_FACTORS_RUN = 16,
+    GF_FACTORS_ROWS = 8,
+    GF_FACTORS_PLANES = 2,
+    GF_FACTORS_STEPS = 7,
+    GF_FACTORS_BLOCKS = 5
+};
+
 typedef struct GfTensor {
-    bool rows_only; /* a product of a column and a row: the row here, the column by multiply-adds */
+    bool factors; /* a product of a column and a row, see below */
     size_t filters, planes, groups;
     bool by_channel; /* of RGB; one kernel, in two groups, of 9 rows or more */
-    size_t height;   /* rows of the kernel that are computed: 1, 3, 5, ..., the last may be zeros */
+    size_t height;   /* rows of the kernel that are computed: 3, 5, ..., the last may be zeros */
     int first_word;
     double unit[GF_TENSOR_FILTERS];
-    /* The second matrix, for each filter, plane, row and group a word a lane. */
+    /* The second matrix, for each filter, plane, row and group a word a lane; of factors the row's, for each plane
+     * and step four words a lane, then the column's, for each plane and block one. */
     uint32_t words[GF_TENSOR_WORDS];
 } GfTensor;
 
@@ -275,8 +289,9 @@ static inline bool gf_tensor_finishes(const GfStep *step)
 /* Words of the second matrix. */
 static inline size_t gf_tensor_words(const GfTensor *tensor)
 {
-    size_t rows = tensor->rows_only ? 1 : tensor->height;
-    return tensor->filters * tensor->planes * rows * tensor->groups * GF_TENSOR_LANES;
+    if (tensor->factors)
+        return tensor->planes * (tensor->groups * 4 + tensor->height) * GF_TENSOR_LANES;
+    return tensor->filters * tensor->planes * tensor->height * tensor->groups * GF_TENSOR_LANES;
 }
 
 /* On sm_90 banks of one kernel roll: the sums of all rows under way are one product of groups of four warps. The

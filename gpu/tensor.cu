@@ -16,9 +16,10 @@
  * rows of the others are found by the border's rule; what of a row lies in no whole vector of 16
  * bytes on the picture, the odd bytes, is fetched one by one.
  *
- * A kernel that is a product of a column and a row leaves only the row to the tensor cores and the
- * column to multiply-adds in f32: its sums roll, a row is added to all of those that are under
- * way.
+ * A kernel that is a product of a column and a row takes two products of halves (gpu/launch.h), one
+ * after the other. The sums of the first, 16 samples of 8 input rows, filtered along their rows, lie in a lane's registers
+ * as the first matrix of the second does, which filters along the columns; each is split into two halves, so that
+ * 22 bits of it count. Those of the rows before stay in registers, too.
  *
  * Of RGB, kernels wider than about 9 reach over more than the two groups of 16 bytes for which all rows
  * of a kernel have registers. Those go by channel: a strip is 128 pixels of one channel, a block 8, and
@@ -39,11 +40,13 @@ namespace
 
 constexpr int WARPS = 2, THREADS = 32 * WARPS;
 constexpr int ROWS = 4;                 /* output rows at a time */
-constexpr int AHEAD = 3;                /* batches of ROWS input rows on their way */
+constexpr int AHEAD = 3;                /* batches of input rows on their way */
 constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
 constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
 constexpr int RGB = 3;                  /* channels, of what goes by channel */
+constexpr int RUN = 16;                 /* samples of a product of halves */
+constexpr int RUNS = 4;                 /* of a strip of kernels that are products */
 constexpr size_t WAVES = 3;             /* of warps, so that the last are not waited for long */
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
@@ -54,11 +57,12 @@ struct Tensor {
     GfRows in;
     GfOutRows out;
     size_t y0;
+    int skipped; /* output rows from y0 on, which are not wanted */
     long long in_width, in_height, origin_y;
     int in_samples, out_samples, channels;
     int first_byte; /* of a block's window, from the block's own first */
     int last_row;   /* of the taps */
-    int above;      /* rows of taps that are computed, but one */
+    int above;      /* input rows that are computed with, but as many as output rows */
     GfWalks walks;
     int post_channels;
     bool keep_alpha;
@@ -71,58 +75,56 @@ struct Tensor {
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
     float bare_offset;             /* of an opacity that is filtered like colours */
     float kept_scale, kept_offset; /* of one that is copied */
-    float column[GF_TENSOR_SIDE];
     GfFinish<float> finish;
     const uint32_t *words; /* the second matrix */
 };
 
 /* ---- a warp's strip ---- */
 
-/* A warp's samples lie CHANNELS apart in a row: 1, whatever the picture has, or RGB by channel. */
-
-/* Bytes of a row that a strip's blocks reach over, and how many aligned vectors of 16 those lie in. */
-template <int GROUPS, int CHANNELS>
-constexpr int WINDOW = (STRIP - BLOCK + GROUPS * GROUP) * CHANNELS;
-template <int GROUPS, int CHANNELS>
-constexpr int VECTORS = (WINDOW<GROUPS, CHANNELS> + 12 + 15) / 16;
+/* Strips of blocks whose windows are GROUPS * 16 bytes, and samples CHANNELS apart: 1, whatever the picture
+ * has, or RGB by channel. */
+template <int GROUPS, int CHANNELS> struct Blocks {
+    static constexpr int channels = CHANNELS, rows = ROWS, samples = STRIP;
+    static constexpr int window = GROUPS * GROUP * CHANNELS;          /* bytes of a block's */
+    static constexpr int bytes = (STRIP - BLOCK) * CHANNELS + window; /* of a row */
+    static constexpr int vectors = (bytes + 12 + 15) / 16; /* of 16, aligned, in which those lie */
+};
 
 /* Copies of vectors that a lane makes for a batch, one a turn. */
-template <int GROUPS, int CHANNELS>
-constexpr int TURNS = (ROWS * VECTORS<GROUPS, CHANNELS> + 31) / 32;
+template <typename S> constexpr int TURNS = (S::rows * S::vectors + 31) / 32;
 
-/* What a warp has in shared memory: batches of ROWS input rows, of which all but one are on their way;
- * and, at the sides of the picture, where in a row the odd bytes are by the border's rule, -1 standing
- * for the constant. */
-template <int GROUPS, int CHANNELS> struct Ring {
-    uint4 rows[AHEAD + 1][ROWS][VECTORS<GROUPS, CHANNELS>];
-    int places[WINDOW<GROUPS, CHANNELS>];
+/* What a warp has in shared memory: batches of input rows, of which all but one are on their way; and,
+ * at the sides of the picture, where in a row the odd bytes are by the border's rule, -1 standing for
+ * the constant. */
+template <typename S> struct Ring {
+    uint4 rows[AHEAD + 1][S::rows][S::vectors];
+    int places[S::bytes];
 };
 
 /* Where a warp works. Input row 0 is that of the first tap for its first output row. */
 struct Walk {
     size_t top;      /* its first output row */
     int rows;        /* output rows */
+    int skipped;     /* of these, which are not wanted and do not count */
     int strip;       /* its first sample, of all channels */
     int channel;     /* by channel */
     int start, lead; /* sample of a row's first vector; bytes of that before the window */
-    bool simple;     /* whole rows, ROWS and ROWS, of bytes, and nothing rare to do with them */
-    bool whole;      /* all samples of the strip are outputs, stored in pairs */
-    bool plain;      /* all vectors lie on the picture, all rows one after the other */
+    bool simple; /* whole rows, a batch and a batch, of bytes, and nothing rare to do with them */
+    bool whole;  /* all samples of the strip are outputs, stored in pairs */
+    bool plain;  /* all vectors lie on the picture, all rows one after the other */
     /* Else: vectors [first, end) lie on it; of the window's bytes the others hold, which are odd, those
      * up to `left` and from `right` on. */
     int first_vector, end_vector, odd, left, right;
 };
 
 /* The odd bytes of a strip's window, and their places. */
-template <int GROUPS, int CHANNELS>
-__device__ void find_odd(const Tensor &s, Walk *w, Ring<GROUPS, CHANNELS> &ring)
+template <typename S> __device__ void find_odd(const Tensor &s, Walk *w, Ring<S> &ring)
 {
     const int window = w->start + w->lead; /* sample */
-    const int needed =
-        min(WINDOW<GROUPS, CHANNELS>, s.out_samples - w->strip + GROUPS * GROUP * CHANNELS);
+    const int needed = min(S::bytes, s.out_samples - w->strip + S::window);
     const int vectors = s.vectors_in ? s.in_samples / 16 - w->start / 16 : 0;
-    w->first_vector = min(max(-w->start / 16, 0), VECTORS<GROUPS, CHANNELS>);
-    w->end_vector = min(max(vectors, w->first_vector), VECTORS<GROUPS, CHANNELS>);
+    w->first_vector = min(max(-w->start / 16, 0), S::vectors);
+    w->end_vector = min(max(vectors, w->first_vector), S::vectors);
     w->left = min(max(w->first_vector * 16 - w->lead, 0), needed);
     w->right = min(max(w->end_vector * 16 - w->lead, w->left), needed);
     w->odd = needed - (w->right - w->left);
@@ -139,25 +141,23 @@ __device__ void find_odd(const Tensor &s, Walk *w, Ring<GROUPS, CHANNELS> &ring)
 
 /* ---- its rows on their way ---- */
 
-/* Batches are sent some AHEAD of the one that is worked on. Batch 0 begins so far above input row 0 that
- * a batch is the last that ROWS output rows need. */
+/* Batches are sent some AHEAD of the one that is worked on. Where as many output rows come of each, batch 0
+ * begins so far above input row 0 that a batch is the last that those need. */
 template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
 
-template <int GROUPS, int CHANNELS> struct Stream {
+template <typename S> struct Stream {
     const Tensor &s;
     const Walk &w;
-    Ring<GROUPS, CHANNELS> &ring;
+    Ring<S> &ring;
     int next_row;          /* input row where the next batch to be sent begins */
     int place, last_place; /* in the ring, of the next batch to be read, and before: bytes */
-    const uint8_t
-        *from[TURNS<GROUPS, CHANNELS>]; /* of a plain strip: of the next batch to be sent */
-    unsigned pick, pick_third; /* by channel: bytes of two words, and of those and a third */
+    const uint8_t *from[TURNS<S>]; /* of a plain strip: of the next batch to be sent */
+    unsigned pick, pick_third;     /* by channel: bytes of two words, and of those and a third */
 
     static constexpr int BATCH = sizeof ring.rows[0];
 
     /* Sends the first batches. */
-    __device__ Stream(const Tensor &tensor, const Walk &walk, Ring<GROUPS, CHANNELS> &own,
-                      int first_row)
+    __device__ Stream(const Tensor &tensor, const Walk &walk, Ring<S> &own, int first_row)
         : s(tensor), w(walk), ring(own), next_row(first_row), place(0), last_place(AHEAD * BATCH),
           pick(w.channel == 0   ? 0x0630
                : w.channel == 1 ? 0x0741
@@ -172,7 +172,7 @@ template <int GROUPS, int CHANNELS> struct Stream {
         const uint8_t *row = static_cast<const uint8_t *>(s.in.samples) + i * s.in.stride +
                              blockIdx.y * s.in.batch + w.start;
 #pragma unroll
-        for (int t = 0; t < TURNS<GROUPS, CHANNELS>; t++)
+        for (int t = 0; t < TURNS<S>; t++)
             from[t] = row + (first_row + row_of_turn(t)) * static_cast<long long>(s.in.stride) +
                       vector_of_turn(t) * 16;
         send_plain_or_mapped(0, first_row);
@@ -183,12 +183,12 @@ template <int GROUPS, int CHANNELS> struct Stream {
 
     static __device__ int row_of_turn(int t)
     {
-        return (threadIdx.x % 32 + t * 32) / VECTORS<GROUPS, CHANNELS>;
+        return (threadIdx.x % 32 + t * 32) / S::vectors;
     }
 
     static __device__ int vector_of_turn(int t)
     {
-        return (threadIdx.x % 32 + t * 32) % VECTORS<GROUPS, CHANNELS>;
+        return (threadIdx.x % 32 + t * 32) % S::vectors;
     }
 
     __device__ uint8_t *bytes() const
@@ -202,26 +202,26 @@ template <int GROUPS, int CHANNELS> struct Stream {
     {
         if (w.plain) {
 #pragma unroll
-            for (int t = 0; t < TURNS<GROUPS, CHANNELS>; t++) {
+            for (int t = 0; t < TURNS<S>; t++) {
                 const uint8_t *vector =
-                    from[t] + (above + row_of_turn(t) < 0 ? ROWS * s.in.stride : 0);
-                if (row_of_turn(t) < ROWS)
+                    from[t] + (above + row_of_turn(t) < 0 ? S::rows * s.in.stride : 0);
+                if (row_of_turn(t) < S::rows)
                     gf_copy_vector(bytes() + to + (threadIdx.x % 32 + t * 32) * 16, vector);
-                from[t] += ROWS * s.in.stride;
+                from[t] += S::rows * s.in.stride;
             }
         } else {
             send_mapped(to);
         }
-        next_row += ROWS;
+        next_row += S::rows;
         __pipeline_commit();
     }
 
-    /* Of the first ROWS lanes, each its row by the border's rule; NULL: the constant, or nothing that
+    /* Of the first lanes, each its row by the border's rule; NULL: the constant, or nothing that
      * counts. */
     __device__ const uint8_t *find_row() const
     {
         const int r = next_row + static_cast<int>(threadIdx.x % 32);
-        if (threadIdx.x % 32 >= ROWS || r < 0 || r >= w.rows + s.last_row)
+        if (threadIdx.x % 32 >= S::rows || r < w.skipped || r >= w.rows + s.last_row)
             return nullptr;
         const long long y =
             gf_border_index(static_cast<long long>(w.top) + s.origin_y + r, s.in_height, s.border);
@@ -239,14 +239,14 @@ template <int GROUPS, int CHANNELS> struct Stream {
     /* Any batch: vectors, then the odd bytes one by one. */
     __device__ void send_mapped(int to) const
     {
-        const uint8_t *found = find_row(), *rows[ROWS];
+        const uint8_t *found = find_row(), *rows[S::rows];
         const uint4 border = make_uint4(s.border_word, s.border_word, s.border_word, s.border_word);
 #pragma unroll
-        for (int t = 0; t < TURNS<GROUPS, CHANNELS>; t++) {
+        for (int t = 0; t < TURNS<S>; t++) {
             const int row = row_of_turn(t), vector = vector_of_turn(t);
-            const uint8_t *own = row_of(found, row % ROWS);
+            const uint8_t *own = row_of(found, row % S::rows);
             uint4 *there = reinterpret_cast<uint4 *>(bytes() + to) + threadIdx.x % 32 + t * 32;
-            if (row >= ROWS || vector < w.first_vector || vector >= w.end_vector)
+            if (row >= S::rows || vector < w.first_vector || vector >= w.end_vector)
                 continue;
             if (own)
                 gf_copy_vector(there, own + w.start + vector * 16);
@@ -254,22 +254,22 @@ template <int GROUPS, int CHANNELS> struct Stream {
                 *there = border;
         }
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
+        for (int r = 0; r < S::rows; r++)
             rows[r] = row_of(found, r);
 #pragma unroll 1
         for (int k = threadIdx.x % 32; k < w.odd; k += 32) {
             const int place = ring.places[k];
-            uint8_t byte[ROWS];
+            uint8_t byte[S::rows];
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
+            for (int r = 0; r < S::rows; r++) {
                 byte[r] = static_cast<uint8_t>(s.border_word);
                 if (rows[r] && place >= 0)
                     byte[r] = rows[r][place];
             }
             uint8_t *there = bytes() + to + w.lead + (k < w.left ? k : k - w.left + w.right);
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                there[r * VECTORS<GROUPS, CHANNELS> * 16] = byte[r];
+            for (int r = 0; r < S::rows; r++)
+                there[r * S::vectors * 16] = byte[r];
         }
     }
 
@@ -277,29 +277,23 @@ template <int GROUPS, int CHANNELS> struct Stream {
     __device__ uint32_t word_at(const uint8_t *at) const
     {
         const uint32_t *words = reinterpret_cast<const uint32_t *>(at);
-        if constexpr (CHANNELS == 1)
+        if constexpr (S::channels == 1)
             return *words;
         else
             return __byte_perm(__byte_perm(words[0], words[1], pick), words[2], pick_third);
     }
 
-    /* This lane's words of the next batch, when it has come: of each row and group, for its two blocks.
-     * `more`: there is another to be sent. */
-    template <typename Slot> __device__ void next(bool more, Slot slot)
+    /* The next batch, when it has come: its first row's first byte of the window. send_next() comes after it. */
+    __device__ const uint8_t *wait() const
     {
-        const int lane = threadIdx.x % 32;
         __pipeline_wait_prior(AHEAD - 1);
         __syncwarp();
-        /* Either sum would cost instances of the other kind registers. */
-        const uint8_t *own = bytes() + place + w.lead;
-        if constexpr (CHANNELS == 1)
-            own = own + lane / 4 * BLOCK + lane % 4 * WORD;
-        else
-            own += (lane / 4 * BLOCK + lane % 4 * WORD) * CHANNELS;
-#pragma unroll
-        for (int i = 0; i < ROWS * GROUPS * 2; i++)
-            slot(i / 2)[i % 2] = word_at(own + i / (GROUPS * 2) * VECTORS<GROUPS, CHANNELS> * 16 +
-                                         (i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2)) * CHANNELS);
+        return bytes() + place + w.lead;
+    }
+
+    /* Sends another to where the one before was, if there is one. */
+    __device__ void send_next(bool more)
+    {
         if (more)
             send_plain_or_mapped(last_place, 0);
         else
@@ -309,35 +303,55 @@ template <int GROUPS, int CHANNELS> struct Stream {
     }
 };
 
+/* This lane's words of the next batch: of each row and group, for its two blocks. `more`: there is another
+ * to be sent. */
+template <int GROUPS, int CHANNELS, typename Slot>
+__device__ void read_next(Stream<Blocks<GROUPS, CHANNELS>> &stream, bool more, Slot slot)
+{
+    constexpr int PITCH = Blocks<GROUPS, CHANNELS>::vectors * 16;
+    const int lane = threadIdx.x % 32;
+    /* Either sum would cost instances of the other kind registers. */
+    const uint8_t *own = stream.wait();
+    if constexpr (CHANNELS == 1)
+        own = own + lane / 4 * BLOCK + lane % 4 * WORD;
+    else
+        own += (lane / 4 * BLOCK + lane % 4 * WORD) * CHANNELS;
+#pragma unroll
+    for (int i = 0; i < ROWS * GROUPS * 2; i++)
+        slot(i / 2)[i % 2] =
+            stream.word_at(own + i / (GROUPS * 2) * PITCH +
+                           (i / 2 % GROUPS * GROUP + i % 2 * (STRIP / 2)) * CHANNELS);
+    stream.send_next(more);
+}
+
 /* False: there is nothing left for this warp. */
-template <int GROUPS, int CHANNELS>
-__device__ bool begin(const Tensor &s, Ring<GROUPS, CHANNELS> &ring, Walk *w)
+template <typename S> __device__ bool begin(const Tensor &s, Ring<S> &ring, Walk *w)
 {
     const unsigned unit =
         __shfl_sync(~0u, blockIdx.x * WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
-    if (unit >= s.walks.units * CHANNELS)
+    if (unit >= s.walks.units * S::channels)
         return false;
-    const GfWalk walk = gf_walk(s.walks, unit / CHANNELS);
+    const GfWalk walk = gf_walk(s.walks, unit / S::channels);
     w->top = s.y0 + walk.top;
     w->rows = walk.rows;
-    w->strip = static_cast<int>(walk.strip) * STRIP * CHANNELS;
-    w->channel = static_cast<int>(unit % CHANNELS);
+    w->strip = static_cast<int>(walk.strip) * S::samples * S::channels;
+    w->channel = static_cast<int>(unit % S::channels);
     const int window = w->strip + s.first_byte;
     w->lead = window & 15;
     w->start = window - w->lead;
-    w->whole = s.pairs_out && w->strip <= s.out_samples - STRIP * CHANNELS;
-    w->simple = s.simple && w->whole && w->rows % ROWS == 0;
+    w->whole = s.pairs_out && w->strip <= s.out_samples - S::samples * S::channels;
+    w->skipped = walk.top == 0 ? s.skipped : 0;
+    const bool even = w->rows % S::rows == 0 && w->skipped == 0;
+    w->simple = s.simple && w->whole && even;
     const long long y = static_cast<long long>(w->top) + s.origin_y;
     const int rows = w->rows + s.above;
     size_t i = static_cast<size_t>(y) - s.in.first;
     i -= i >= s.in.capacity ? s.in.capacity : 0;
-    const bool inside =
-        s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * VECTORS<GROUPS, CHANNELS>;
-    w->plain = inside && w->rows % ROWS == 0 && y >= 0 && y + rows <= s.in_height &&
-               i + rows <= s.in.capacity;
+    const bool inside = s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * S::vectors;
+    w->plain = inside && even && y >= 0 && y + rows <= s.in_height && i + rows <= s.in.capacity;
     w->first_vector = w->left = w->odd = 0;
-    w->end_vector = VECTORS<GROUPS, CHANNELS>;
-    w->right = WINDOW<GROUPS, CHANNELS>;
+    w->end_vector = S::vectors;
+    w->right = S::bytes;
     if (!inside)
         find_odd(s, w, ring);
     return true;
@@ -596,7 +610,7 @@ template <int HEIGHT> constexpr int HELD = HEIGHT <= 7 ? PHASES<HEIGHT> *ROWS : 
 template <int HEIGHT, int PLANES> constexpr bool PAIRED = HEIGHT *PLANES <= 15;
 
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS, int... PHASE>
-__device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNELS> &stream,
+__device__ void run_simple(const Tensor &s, const Walk &w, Stream<Blocks<GROUPS, CHANNELS>> &stream,
                            const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank,
                            std::integer_sequence<int, PHASE...>)
 {
@@ -607,8 +621,8 @@ __device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNE
     /* False: it was the last. */
     const auto run_batch = [&](auto phase) {
         const auto slot = [&](int i) { return x[(decltype(phase)::value * MOVED + i) % SLOTS]; };
-        stream.next(first + AHEAD * ROWS < w.rows,
-                    [&](int i) { return slot((HEIGHT - 1) * GROUPS + i); });
+        read_next(stream, first + AHEAD * ROWS < w.rows,
+                  [&](int i) { return slot((HEIGHT - 1) * GROUPS + i); });
         if (first >= 0) {
             float v[1][ROWS * SUMS];
             if constexpr (FILTERS == 1)
@@ -629,7 +643,7 @@ __device__ void run_simple(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNE
 
 /* The same of any strip. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS>
-__device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNELS> &stream,
+__device__ void run_any(const Tensor &s, const Walk &w, Stream<Blocks<GROUPS, CHANNELS>> &stream,
                         const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank)
 {
     uint32_t x[(HEIGHT - 1 + ROWS) * GROUPS][2] = {};
@@ -637,8 +651,8 @@ __device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNELS>
 #pragma unroll
         for (int i = 0; i < (HEIGHT - 1) * GROUPS * 2; i++)
             x[i / 2][i % 2] = x[i / 2 + ROWS * GROUPS][i % 2];
-        stream.next(first + AHEAD * ROWS < w.rows,
-                    [&](int i) { return x[(HEIGHT - 1) * GROUPS + i]; });
+        read_next(stream, first + AHEAD * ROWS < w.rows,
+                  [&](int i) { return x[(HEIGHT - 1) * GROUPS + i]; });
         if (first < 0)
             continue;
         float v[FILTERS][ROWS * SUMS];
@@ -651,65 +665,199 @@ __device__ void run_any(const Tensor &s, const Walk &w, Stream<GROUPS, CHANNELS>
     }
 }
 
-/* Adds a filtered row to the sums under way: sums[j] have seen j rows so far. */
-template <int HEIGHT>
-__device__ void add_row(const Tensor &s, const float (&h)[SUMS], float (&sums)[HEIGHT][SUMS],
-                        float *done)
-{
+/* ---- products of a column and a row ---- */
+
+/* A strip of runs of 16 samples; a window is STEPS * 16 bytes. Of a row there is an odd number of vectors, so
+ * that words of 8 rows lie in different banks. */
+template <int STEPS> struct Runs {
+    static constexpr int channels = 1, rows = 8, samples = RUNS * RUN;
+    static constexpr int window = STEPS * GROUP, bytes = samples - RUN + window;
+    static constexpr int vectors = (bytes + 12 + 15) / 16 | 1;
+};
+
+/* What a lane multiplies by: of each plane, that of the lower halves first. */
+template <int STEPS, int BLOCKS> struct Factors {
+    const uint4 *row; /* shared memory */
+    uint32_t column[2][BLOCKS];
+    uint32_t minus_one; /* of a matrix of 8 x 8 that has them in its diagonal */
+
+    __device__ Factors(const Tensor &s, const uint4 *rows)
+    {
+        const int lane = threadIdx.x % 32;
+        const uint32_t *columns = s.words + 2 * STEPS * 128;
+        row = rows + lane;
 #pragma unroll
-    for (int j = HEIGHT - 1; j >= 0; j--)
-#pragma unroll
-        for (int i = 0; i < SUMS; i++) {
-            const float sum = j ? fmaf(s.column[j], h[i], sums[j][i]) : s.column[0] * h[i];
-            (j == HEIGHT - 1 ? done[i] : sums[(j + 1) % HEIGHT][i]) = sum;
+        for (int i = 0; i < 2 * BLOCKS; i++)
+            column[i / BLOCKS][i % BLOCKS] = columns[i * 32 + lane];
+        minus_one = lane / 8 == lane % 4 ? 0xBC00u << lane / 4 % 2 * 16 : 0;
+    }
+};
+
+/* BLOCKS blocks of 8 rows of a run, filtered along the rows, as the first matrix of the second product. What is
+ * multiplied together lies in neighbouring registers: two blocks' upper halves, and two blocks' lower
+ * ones; of a block left over both halves. */
+template <int BLOCKS> struct Filtered {
+    uint4 upper[BLOCKS / 2], lower[BLOCKS / 2], last;
+
+    __device__ void set(int block, uint2 high, uint2 low)
+    {
+        if (block == BLOCKS / 2 * 2) {
+            last = make_uint4(low.x, low.y, high.x, high.y);
+        } else if (block % 2 == 0) {
+            upper[block / 2].x = high.x, upper[block / 2].y = high.y;
+            lower[block / 2].x = low.x, lower[block / 2].y = low.y;
+        } else {
+            upper[block / 2].z = high.x, upper[block / 2].w = high.y;
+            lower[block / 2].z = low.x, lower[block / 2].w = low.y;
         }
+    }
+};
+
+__device__ uint2 round_halves(const float (&v)[4])
+{
+    const __half2 halves[2] = {__floats2half2_rn(v[0], v[1]), __floats2half2_rn(v[2], v[3])};
+    return *reinterpret_cast<const uint2 *>(halves);
 }
 
-/* The same of ROWS rows, which are filtered first. */
-template <int HEIGHT, int GROUPS, int PLANES, typename Slot>
-__device__ void add_rows(const Tensor &s, const uint32_t (&words)[PLANES][GROUPS], Slot slot,
-                         float (&sums)[HEIGHT][SUMS], float (&v)[ROWS * SUMS])
+/* 8 rows of all runs, from their windows' steps, two words of two numbers each. Their upper halves become block
+ * `own`; taken off by a product with -1 they leave the lower ones. */
+template <int STEPS, int BLOCKS>
+__device__ void filter_rows(const Factors<STEPS, BLOCKS> &factors,
+                            const uint32_t (&halves)[RUNS + STEPS - 1][2], int own,
+                            Filtered<BLOCKS> (&filtered)[RUNS])
 {
+    float sums[RUNS][4] = {};
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        int products[PLANES][SUMS];
-        float h[SUMS];
-        const auto own = [&](int j) { return slot(r * GROUPS + j); };
+    for (int i = 0; i < 2 * STEPS; i++) {
+        const uint4 row = factors.row[i * 32];
 #pragma unroll
-        for (int p = 0; p < PLANES; p++)
-            multiply<false>(own, words[p], products[p]);
-#pragma unroll
-        for (int i = 0; i < SUMS; i++)
-            h[i] = join(products, i);
-        add_row(s, h, sums, v + r * SUMS);
+        for (int r = 0; r < RUNS; r++) {
+            const uint32_t(&step)[2] = halves[r + i % STEPS];
+            gf_multiply_halves(sums[r], row, step[0], step[1]);
+        }
     }
 #pragma unroll
-    for (int i = 0; i < ROWS * SUMS; i++)
-        v[i] = fmaf(v[i], s.scale[0], s.offset[0]);
+    for (int r = 0; r < RUNS; r++) {
+        const uint2 upper = round_halves(sums[r]);
+        gf_multiply_halves(sums[r], upper, factors.minus_one);
+        filtered[r].set(own, upper, round_halves(sums[r]));
+    }
 }
 
-/* Output rows above the first are summed too, in part, and dropped. */
-template <int HEIGHT, bool SIMPLE, int GROUPS, int PLANES>
-__device__ void run_rows(const Tensor &s, const Walk &w, Stream<GROUPS, 1> &stream,
-                         const uint32_t (&words)[PLANES][GROUPS])
+/* 8 output rows of a run, from its filtered ones, of which block `own` is the last. Small products come first, that of
+ * two lower halves is nothing. */
+template <int STEPS, int BLOCKS>
+__device__ void filter_columns(const Factors<STEPS, BLOCKS> &factors,
+                               const Filtered<BLOCKS> &filtered, int own, float (&sums)[4])
 {
-    Bytes<1> bytes(s, w);
-    float sums[HEIGHT][SUMS] = {};
-    for (int first = -ABOVE<HEIGHT>; first < w.rows; first += ROWS) {
-        uint32_t x[ROWS * GROUPS][2];
-        const auto slot = [&](int i) { return x[i]; };
-        stream.next(first + AHEAD * ROWS < w.rows, slot);
-        float v[1][ROWS * SUMS];
-        add_rows<HEIGHT>(s, words, slot, sums, v[0]);
-        if (!SIMPLE && PLANES == 1 && !s.finished)
-            finish_samples(s, v);
-        if (first < 0)
-            continue;
-        if constexpr (SIMPLE)
-            bytes.store(s, v[0]);
-        else
-            store<1>(s, w, first, v[0]);
+    constexpr int LAST = BLOCKS - 1;
+    const auto column = [&](bool upper, int block) {
+        return factors.column[upper][(block + 2 * BLOCKS - own - 1) % BLOCKS];
+    };
+#pragma unroll
+    for (int i = 0; i + 1 < BLOCKS; i += 2) {
+        gf_multiply_halves(sums, filtered.lower[i / 2], column(true, i), column(true, i + 1));
+        gf_multiply_halves(sums, filtered.upper[i / 2], column(false, i), column(false, i + 1));
     }
+    if constexpr (BLOCKS % 2 == 1)
+        gf_multiply_halves(sums, filtered.last, column(true, LAST), column(false, LAST));
+#pragma unroll
+    for (int i = 0; i + 1 < BLOCKS; i += 2)
+        gf_multiply_halves(sums, filtered.upper[i / 2], column(true, i), column(true, i + 1));
+    if constexpr (BLOCKS % 2 == 1)
+        gf_multiply_halves(sums, make_uint2(filtered.last.z, filtered.last.w), column(true, LAST));
+}
+
+/* 8 output rows of a strip, of which a lane has two: sums 0 and 2 of a run are neighbours in the one, 1 and 3
+ * in the other. */
+struct RunBytes {
+    unsigned char *to; /* this lane's first in the first of the two rows that are next */
+
+    __device__ RunBytes(const Tensor &s, const Walk &w)
+    {
+        const int lane = threadIdx.x % 32;
+        to = output_row(s, w, lane % 4 * 2) + w.strip + lane / 4 % 2 * RUN + lane / 8 * WORD;
+    }
+
+    /* Whole rows: two lanes change places so that each has four samples side by side. */
+    __device__ void store(const Tensor &s, const float (&v)[RUNS][4])
+    {
+        const unsigned take = threadIdx.x / 4 % 2 ? 0x3276 : 0x5410;
+#pragma unroll
+        for (int i = 0; i < RUNS; i++) {
+            const int r = i % 2, run = i / 2 * 2;
+            const uint32_t own =
+                gf_round_bytes(v[run][r], v[run][r + 2], v[run + 1][r], v[run + 1][r + 2]);
+            *reinterpret_cast<uint32_t *>(to + run * RUN + (r ? s.out.stride : 0)) =
+                __byte_perm(own, __shfl_xor_sync(~0u, own, 4), take);
+        }
+        to += 8 * s.out.stride;
+    }
+};
+
+/* The same from output row `first` on, as far as there are. */
+__device__ void store_runs(const Tensor &s, const Walk &w, int first, const float (&v)[RUNS][4])
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < RUNS * 4; i++) {
+        const int row = first + lane % 4 * 2 + i % 2;
+        const int sample = w.strip + i / 4 * RUN + lane / 4 * 2 + i / 2 % 2;
+        if (row >= w.skipped && row < w.rows && sample < s.out_samples)
+            output_row(s, w, row)[sample] =
+                static_cast<unsigned char>(gf_round(v[i / 4][i % 4], 255));
+    }
+}
+
+/* Walks down a strip by 8 rows, of which the picture's row 0 is one of the first, and begins with the phase that
+ * belongs to them: so a row's sums are made in the same order whatever rows a launch makes. What was filtered along the rows stays where it is while the loop passes BLOCKS
+ * batches. */
+template <bool SIMPLE, int STEPS, int BLOCKS, int... PHASE>
+__device__ void run_factors(const Tensor &s, const Walk &w, Stream<Runs<STEPS>> &stream,
+                            const Factors<STEPS, BLOCKS> &factors,
+                            std::integer_sequence<int, PHASE...>)
+{
+    using Strip = Runs<STEPS>;
+    const int lane = threadIdx.x % 32;
+    const float offset = s.offset[0];
+    Filtered<BLOCKS> filtered[RUNS];
+    RunBytes bytes(s, w);
+    int first = -Strip::rows * (BLOCKS - 1);
+    int passed = static_cast<int>(w.top / Strip::rows % BLOCKS); /* phases, at the beginning */
+    /* False: it was the last. */
+    const auto run_batch = [&](auto phase) {
+        constexpr int OWN = decltype(phase)::value;
+        if (passed-- > 0)
+            return true;
+        const uint8_t *row = stream.wait() + lane / 4 * (Strip::vectors * 16) + lane % 4 * WORD;
+        stream.send_next(first + AHEAD * Strip::rows < w.rows);
+        uint32_t halves[RUNS + STEPS - 1][2];
+#pragma unroll
+        for (int i = 0; i < RUNS + STEPS - 1; i++) {
+            const uint32_t word = *reinterpret_cast<const uint32_t *>(row + i * GROUP);
+            halves[i][0] = word & 0x00FF00FF;
+            halves[i][1] = __byte_perm(word, 0, 0x4341);
+        }
+        filter_rows(factors, halves, OWN, filtered);
+        float v[RUNS][4];
+#pragma unroll
+        for (int i = 0; i < RUNS; i++) {
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                v[i][j] = offset;
+            filter_columns(factors, filtered[i], OWN, v[i]);
+        }
+        if (first >= 0) {
+            if constexpr (SIMPLE)
+                bytes.store(s, v);
+            else
+                store_runs(s, w, first, v);
+        }
+        first += Strip::rows;
+        return first < w.rows;
+    };
+    while ((run_batch(std::integral_constant<int, PHASE>()) && ...))
+        ;
 }
 
 /* ---- the kernels ---- */
@@ -718,7 +866,7 @@ __device__ void run_rows(const Tensor &s, const Walk &w, Stream<GROUPS, 1> &stre
  * a multiprocessor. (Left to itself the compiler asks for fewer than do without spills.) */
 constexpr int registers(int words, int others)
 {
-    constexpr int STEPS[] = {96, 112, 128, 144, 168, 200, 248};
+    constexpr int STEPS[] = {96, 128, 168, 248};
     for (int step : STEPS)
         if (words + others <= step)
             return step;
@@ -729,21 +877,17 @@ template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
 constexpr int REGISTERS = registers(HELD<HEIGHT> *GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
                                         FILTERS * PLANES * HEIGHT * GROUPS,
                                     GROUPS > 1 ? 64 : 100);
-template <int HEIGHT, int GROUPS, int PLANES>
-constexpr int REGISTERS_OF_ROWS = registers(ROWS *GROUPS * 2 + PLANES * GROUPS + SUMS * HEIGHT,
-                                            GROUPS > 2 ? 64 : 84);
-
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS = 1>
 __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
     tensor(const __grid_constant__ Tensor s)
 {
-    __shared__ Ring<GROUPS, CHANNELS> rings[WARPS];
-    Ring<GROUPS, CHANNELS> &ring = rings[threadIdx.x / 32];
+    __shared__ Ring<Blocks<GROUPS, CHANNELS>> rings[WARPS];
+    Ring<Blocks<GROUPS, CHANNELS>> &ring = rings[threadIdx.x / 32];
     Walk w;
     if (!begin(s, ring, &w))
         return;
-    Stream<GROUPS, CHANNELS> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
+    Stream<Blocks<GROUPS, CHANNELS>> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
     const Bank<HEIGHT, GROUPS, PLANES, FILTERS> bank(s);
     if (w.simple)
         run_simple(s, w, stream, bank, std::make_integer_sequence<int, PHASES<HEIGHT>>());
@@ -751,25 +895,27 @@ __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
         run_any(s, w, stream, bank);
 }
 
-/* Products of a column of HEIGHT taps and a row. */
-template <int HEIGHT, int GROUPS, int PLANES>
-__global__ void __maxnreg__((REGISTERS_OF_ROWS<HEIGHT, GROUPS, PLANES>))
-    tensor_rows(const __grid_constant__ Tensor s)
+/* Products of a column of up to BLOCKS * 8 - 7 taps and a row. */
+template <int STEPS, int BLOCKS>
+__global__ void __maxnreg__((registers(RUNS * BLOCKS * 4 + BLOCKS * 2, 48 + 4 * STEPS)))
+    tensor_factors(const __grid_constant__ Tensor s)
 {
-    __shared__ Ring<GROUPS, 1> rings[WARPS];
-    Ring<GROUPS, 1> &ring = rings[threadIdx.x / 32];
+    __shared__ uint4 rows[2 * STEPS * 32];
+    __shared__ Ring<Runs<STEPS>> rings[WARPS];
+    Ring<Runs<STEPS>> &ring = rings[threadIdx.x / 32];
     Walk w;
+#pragma unroll
+    for (int i = 0; i < 2 * STEPS * 32; i += THREADS)
+        rows[i + threadIdx.x] = reinterpret_cast<const uint4 *>(s.words)[i + threadIdx.x];
+    __syncthreads();
     if (!begin(s, ring, &w))
         return;
-    Stream<GROUPS, 1> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
-    uint32_t words[PLANES][GROUPS];
-#pragma unroll
-    for (int p = 0; p < PLANES; p++)
-        read_words(s.words + p * GROUPS * 32, words[p]);
+    Stream<Runs<STEPS>> stream(s, w, ring, 0);
+    const Factors<STEPS, BLOCKS> factors(s, rows);
     if (w.simple)
-        run_rows<HEIGHT, true>(s, w, stream, words);
+        run_factors<true>(s, w, stream, factors, std::make_integer_sequence<int, BLOCKS>());
     else
-        run_rows<HEIGHT, false>(s, w, stream, words);
+        run_factors<false>(s, w, stream, factors, std::make_integer_sequence<int, BLOCKS>());
 }
 
 /* ---- the launcher ---- */
@@ -781,16 +927,11 @@ void fold(const GfStep *step, const GfTensor &plan, Tensor *s)
     const GfLinear *linear = &step->linear;
     s->finished = gf_tensor_finishes(step);
     const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
-    double columns = plan.rows_only ? 0.0 : 1.0;
-    for (size_t i = 0; plan.rows_only && i < linear->height; i++) {
-        s->column[i] = static_cast<float>(linear->columns[i]);
-        columns += static_cast<double>(s->column[i]);
-    }
-    const double extra = plan.planes > 1 ? 257.0 * static_cast<double>(START) : 0.0;
+    const bool joined = plan.planes > 1 && !plan.factors;
+    const double extra = joined ? 257.0 * static_cast<double>(START) : 0.0;
     for (size_t f = 0; f < plan.filters; f++) {
         s->scale[f] = static_cast<float>(linear->scale * gain * plan.unit[f]);
-        const double bare =
-            linear->offset * gain - extra * columns * static_cast<double>(s->scale[f]);
+        const double bare = linear->offset * gain - extra * static_cast<double>(s->scale[f]);
         s->bare_offset = static_cast<float>(bare);
         s->offset[f] = static_cast<float>(bare + mid);
     }
@@ -820,7 +961,9 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     Tensor s = {};
     s.in = launch->in;
     s.out = launch->out;
-    s.y0 = launch->y0;
+    s.skipped = state->plan.factors ? static_cast<int>(launch->y0 % 8) : 0;
+    s.y0 = launch->y0 - static_cast<size_t>(s.skipped);
+    s.out.samples = static_cast<unsigned char *>(s.out.samples) - s.skipped * s.out.stride;
     s.in_width = static_cast<long long>(step->in_width);
     s.in_height = static_cast<long long>(step->in_height);
     s.origin_y = step->origin_y;
@@ -829,7 +972,8 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.out_samples = static_cast<int>(step->out_width * step->channels);
     s.first_byte = state->plan.first_word * WORD * channels_apart(state->plan);
     s.last_row = static_cast<int>(step->linear.height) - 1;
-    s.above = static_cast<int>(state->plan.height) - 1;
+    s.above = state->plan.factors ? static_cast<int>(state->plan.height - 1) * 8
+                                  : static_cast<int>(state->plan.height) - 1;
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
@@ -844,16 +988,21 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     return s;
 }
 
-/* So many rows a warp that there are WAVES of them; no fewer than the kernel's height makes worth
- * while. */
-void cut(const GfLaunch *launch, size_t warps_at_once, int apart, Tensor *s)
+/* So many rows a warp that there are WAVES of them, and no few that would be one more; no fewer than the
+ * kernel's height makes worth while. */
+void cut(const GfLaunch *launch, size_t warps_at_once, int samples, int apart, int step, Tensor *s)
 {
-    const size_t rows = launch->y1 - launch->y0, channels = static_cast<size_t>(apart);
-    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, STRIP * apart));
+    const size_t rows = launch->y1 - s->y0, channels = static_cast<size_t>(apart);
+    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, samples * apart));
     const size_t least = 2 * launch->step->linear.height + 2;
-    const size_t own =
-        gf_divide_up(rows, gf_divide_up(WAVES * warps_at_once, strips * channels * launch->count));
-    s->walks = gf_walks(strips, rows, own < least ? least : own, least, ROWS);
+    const size_t wanted = WAVES * warps_at_once, across = strips * channels * launch->count;
+    size_t own = gf_divide_up(rows, gf_divide_up(wanted, across));
+    own = own < least ? least : own;
+    for (int tries = 0; tries < 8; tries++, own += step) {
+        s->walks = gf_walks(strips, rows, own, least, static_cast<size_t>(step));
+        if (s->walks.units * channels * launch->count <= wanted)
+            break;
+    }
 }
 
 using Kernel = decltype(&tensor<3, 1, 1, 1>);
@@ -863,14 +1012,10 @@ using Kernel = decltype(&tensor<3, 1, 1, 1>);
 template <int HEIGHT, int GROUPS> Kernel find_planes(const GfTensor &plan)
 {
     const bool one = plan.planes == 1;
-    if (plan.rows_only)
-        return one ? tensor_rows<HEIGHT, GROUPS, 1> : tensor_rows<HEIGHT, GROUPS, 3>;
-    if constexpr (GROUPS <= 2) {
-        if (plan.filters == 1)
-            return one ? tensor<HEIGHT, GROUPS, 1, 1> : tensor<HEIGHT, GROUPS, 3, 1>;
-        if constexpr (HEIGHT <= 7)
-            return one ? tensor<HEIGHT, GROUPS, 1, 2> : nullptr;
-    }
+    if (plan.filters == 1)
+        return one ? tensor<HEIGHT, GROUPS, 1, 1> : tensor<HEIGHT, GROUPS, 3, 1>;
+    if constexpr (HEIGHT <= 7)
+        return one ? tensor<HEIGHT, GROUPS, 1, 2> : nullptr;
     return nullptr;
 }
 
@@ -881,8 +1026,6 @@ template <int HEIGHT> Kernel find_groups(const GfTensor &plan)
         return find_planes<HEIGHT, 1>(plan);
     case 2:
         return find_planes<HEIGHT, 2>(plan);
-    case 4:
-        return find_planes<HEIGHT, 4>(plan);
     }
     return nullptr;
 }
@@ -907,8 +1050,38 @@ Kernel find_by_channel(const GfTensor &plan)
     return nullptr;
 }
 
+template <int STEPS> Kernel find_blocks(const GfTensor &plan)
+{
+    switch (plan.height) {
+    case 2:
+        return tensor_factors<STEPS, 2>;
+    case 3:
+        return tensor_factors<STEPS, 3>;
+    case 5:
+        return tensor_factors<STEPS, 5>;
+    }
+    return nullptr;
+}
+
+Kernel find_factors(const GfTensor &plan)
+{
+    switch (plan.groups) {
+    case 2:
+        return find_blocks<2>(plan);
+    case 3:
+        return find_blocks<3>(plan);
+    case 4:
+        return find_blocks<4>(plan);
+    case 7:
+        return find_blocks<7>(plan);
+    }
+    return nullptr;
+}
+
 Kernel find_kernel(const GfTensor &plan)
 {
+    if (plan.factors)
+        return find_factors(plan);
     if (plan.by_channel)
         return find_by_channel(plan);
     switch (plan.height) {
@@ -953,7 +1126,9 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
         return error;
     Tensor s = describe(launch, state);
     const int apart = channels_apart(state->plan);
-    cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once), apart, &s);
+    const bool factors = state->plan.factors;
+    cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once),
+        factors ? RUNS * RUN : STRIP, apart, factors ? 8 : ROWS, &s);
     const unsigned blocks = gf_divide_up(s.walks.units * apart, static_cast<unsigned>(WARPS));
     for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
         const size_t left = launch->count - done;

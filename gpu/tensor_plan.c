@@ -5,7 +5,13 @@
 #include "gpu/tensor.h"
 
 enum { DIGIT = 127, BASE = 256, BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
-enum { RGB = 3, LEAST_ROWS = 3, LEAST_ROWS_BY_CHANNEL = 9, LEAST_ROWS_OF_PAIRS = 12 };
+enum {
+    RGB = 3,
+    LEAST_ROWS = 3,
+    LEAST_ROWS_BY_CHANNEL = 9,
+    LEAST_ROWS_OF_PAIRS = 12,
+    LEAST_ROWS_OF_FACTORS = 7
+};
 
 /* Samples of a picture, and of its rows, from which on a bank rolls; rows of a kernel that does with one step. */
 enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10 };
@@ -13,9 +19,8 @@ enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10 };
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
 
-/* What three planes' sums are rounded by at most, in units: they are joined in f32, near 2^32, and of
- * rows more such numbers are added up. */
-static const double joined = 1024.0, joined_rows = 4096.0;
+/* What three planes' sums are rounded by at most, in units: they are joined in f32, near 2^32. */
+static const double joined = 1024.0;
 
 /* ---- weights as integers ---- */
 
@@ -86,11 +91,11 @@ static double rounding(const double *weights, size_t count, double unit)
     return error;
 }
 
-/* ---- the choice between kernels and their factors ---- */
+/* ---- kernels ---- */
 
 enum { MOST_TAPS = GF_TENSOR_SIDE * GF_TENSOR_GROUPS * GROUP };
 
-/* The weights that tensor cores multiply by: a filter's taps, or its row. */
+/* The taps of a filter. */
 typedef struct Weights {
     size_t width, height;
     double unit;
@@ -103,14 +108,12 @@ static size_t count_of(const Weights *weights)
     return weights->width * weights->height;
 }
 
-static void weights_of(const GfLinear *linear, size_t f, bool rows_only, Weights *weights)
+static void weights_of(const GfLinear *linear, size_t f, Weights *weights)
 {
     weights->width = linear->width;
-    weights->height = rows_only ? 1 : linear->height;
+    weights->height = linear->height;
     for (size_t i = 0; i < count_of(weights); i++)
-        weights->numbers[i] = rows_only
-                                  ? linear->rows[f * linear->width + i]
-                                  : gf_linear_tap(linear, f, i / linear->width, i % linear->width);
+        weights->numbers[i] = gf_linear_tap(linear, f, i / linear->width, i % linear->width);
     weights->unit = find_unit(weights->numbers, count_of(weights), &weights->planes);
 }
 
@@ -123,38 +126,35 @@ static int lead_of(const GfStep *step, int *first_word)
     return (int)lead;
 }
 
-static size_t groups_of(const GfStep *step)
+/* Groups of bytes that so many neighbouring samples need. */
+static size_t groups_for(const GfStep *step, size_t samples)
 {
     int first_word;
-    size_t bytes =
-        (size_t)lead_of(step, &first_word) + BLOCK + (step->linear.width - 1) * step->channels;
-    size_t groups = (bytes + GROUP - 1) / GROUP;
-    return groups == 3 ? 4 : groups;
+    const size_t bytes =
+        (size_t)lead_of(step, &first_word) + samples + (step->linear.width - 1) * step->channels;
+    return (bytes + GROUP - 1) / GROUP;
 }
 
-static bool fits(const GfStep *step, bool rows_only)
+static size_t groups_of(const GfStep *step)
+{
+    return groups_for(step, BLOCK);
+}
+
+static bool fits(const GfStep *step)
 {
     const size_t rows = step->linear.filters > 1 ? MOST_ROWS_OF_TWO : GF_TENSOR_SIDE;
-    return step->linear.height <= rows && groups_of(step) <= (rows_only ? GF_TENSOR_GROUPS : 2);
+    return step->linear.height <= rows && groups_of(step) <= GF_TENSOR_GROUPS;
 }
 
-static size_t planes_of(const GfLinear *linear, bool rows_only)
+static size_t planes_of(const GfLinear *linear)
 {
     size_t most = 1;
     for (size_t f = 0; f < linear->filters; f++) {
         Weights weights;
-        weights_of(linear, f, rows_only, &weights);
-        most = weights.planes > most ? weights.planes : most;
+        weights_of(linear, f, &weights);
+        most = gf_max(most, weights.planes);
     }
     return most;
-}
-
-/* Are tensor cores to make the row pass only? That was measured to be faster, but where all of the kernel
- * is in one plane. */
-static bool use_rows(const GfStep *step)
-{
-    return step->separable && step->linear.filters == 1 && step->post_channels == step->channels &&
-           fits(step, true) && !(fits(step, false) && planes_of(&step->linear, false) == 1);
 }
 
 /* Rows that are computed of so many: an odd number. */
@@ -163,9 +163,189 @@ static size_t rows_of(size_t height, size_t least)
     return height < least ? least : height / 2 * 2 + 1;
 }
 
+/* ---- weights as numbers of f16 ---- */
+
+/* The nearest number of f16; all are far below its largest. */
+static double round_half(double number, uint16_t *half)
+{
+    int exponent;
+    *half = 0;
+    if (number == 0.0)
+        return 0.0;
+    (void)frexp(number, &exponent);
+    const int last = exponent - 11 < -24 ? -24 : exponent - 11; /* place of the last digit */
+    const double digits = nearbyint(ldexp(fabs(number), -last));
+    *half = (uint16_t)((unsigned)digits + ((unsigned)(last + 24) << 10) + (number < 0.0) * 0x8000u);
+    return copysign(ldexp(digits, last), number);
+}
+
+/* A power of two by which the largest weight is less than 2^15. */
+static double unit_of_halves(const double *weights, size_t count)
+{
+    int exponent;
+    (void)frexp(largest(weights, count), &exponent);
+    return ldexp(1.0, exponent - 15);
+}
+
+/* A weight's upper half, or what that leaves to the lower one. */
+static double half_of(double units, bool upper, uint16_t *half)
+{
+    const double rounded = round_half(units, half);
+    return upper ? rounded : round_half(units - rounded, half);
+}
+
+/* What the two halves of a weight are off. */
+static double rounding_of_halves(double weight, double unit)
+{
+    uint16_t half;
+    const double units = weight / unit;
+    return fabs(units - half_of(units, true, &half) - half_of(units, false, &half)) * unit;
+}
+
+/* ---- products of a column and a row ---- */
+
+/* Steps and blocks for which there is code; 0: for none. */
+static size_t steps_of_factors(const GfStep *step)
+{
+    const size_t groups = groups_for(step, GF_FACTORS_RUN);
+    return groups <= 2                  ? 2
+           : groups <= 4                ? groups
+           : groups <= GF_FACTORS_STEPS ? GF_FACTORS_STEPS
+                                        : 0;
+}
+
+static size_t blocks_of_factors(const GfStep *step)
+{
+    const size_t rows = step->linear.height + GF_FACTORS_ROWS - 1;
+    const size_t blocks = (rows + GF_FACTORS_ROWS - 1) / GF_FACTORS_ROWS;
+    return blocks <= 2 ? 2 : blocks == 3 ? 3 : blocks <= GF_FACTORS_BLOCKS ? GF_FACTORS_BLOCKS : 0;
+}
+
+static double unit_of_row(const GfStep *step)
+{
+    return unit_of_halves(step->linear.rows, step->linear.width);
+}
+
+/* By which what comes out are steps of the output: bytes stand for 2^-24 of them. */
+static double unit_of_column(const GfStep *step)
+{
+    return 0x1p-24 / (unit_of_row(step) * step->linear.scale * step->gain);
+}
+
+/* The sum of weights' magnitudes, and of what their halves are off. */
+static double sum_of_halves(const double *weights, size_t count, double unit, double *error)
+{
+    double sum = 0.0;
+    *error = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        sum += fabs(weights[i]);
+        *error += rounding_of_halves(weights[i], unit);
+    }
+    return sum;
+}
+
+static double last_place(double most)
+{
+    return most > 0.0 ? ldexp(1.0, ilogb(most) - 23) : 0.0;
+}
+
+/* How far off a sample may be, in steps of the output: the weights are; each product rounds the sums that it is
+ * added to; a filtered row becomes two halves; what their lower ones make with those of the column
+ * is not added. */
+static double reach_of_factors(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    double row_error, column_error;
+    const double row = sum_of_halves(linear->rows, linear->width, unit_of_row(step), &row_error);
+    const double column =
+        sum_of_halves(linear->columns, linear->height, unit_of_column(step), &column_error);
+    const double most = row * UCHAR_MAX; /* of a filtered row */
+    const size_t steps = steps_of_factors(step), blocks = blocks_of_factors(step);
+    double filtered = row_error * UCHAR_MAX + (double)(2 * steps) * last_place(most);
+    filtered += most * (0x1p-22 + 0x1p-23) + last_place(most);
+    const double error = filtered * column + most * column_error +
+                         (double)((blocks + 1) / 2 * 3) * last_place(most * column);
+    return fabs(linear->scale * step->gain) * error;
+}
+
+static bool numbers_of_column_fit(const GfStep *step)
+{
+    const double most = largest(step->linear.columns, step->linear.height);
+    return fabs(most / unit_of_column(step)) < 0x1p15;
+}
+
+/* Are tensor cores to make a row pass and a column pass? */
+static bool use_factors(const GfStep *step)
+{
+    return step->separable && step->out == GF_U8 && gf_tensor_finishes(step) &&
+           step->post_channels == step->channels && steps_of_factors(step) > 0 &&
+           blocks_of_factors(step) > 0 && numbers_of_column_fit(step) &&
+           reach_of_factors(step) <= allowed_u8 && !(fits(step) && planes_of(&step->linear) == 1);
+}
+
+/* Half of a tap of a row or column, or 0 beyond it. */
+static uint16_t half_of_factor(const double *weights, size_t count, double unit, ptrdiff_t tap,
+                               bool upper)
+{
+    uint16_t half = 0;
+    if (tap >= 0 && tap < (ptrdiff_t)count)
+        (void)half_of(weights[tap] / unit, upper, &half);
+    return half;
+}
+
+/* The row for 16 samples: those of a lane's four words' rows are neighbours, and the numbers in them are the bytes
+ * 0 and 2, or 1 and 3, of a word of the picture's. */
+static void fill_row(const GfStep *step, const GfTensor *tensor, size_t p, uint32_t *word)
+{
+    int first_word;
+    const int lead = lead_of(step, &first_word), channels = (int)step->channels;
+    const double unit = unit_of_row(step);
+    for (size_t i = 0; i < tensor->groups * 4 * GF_TENSOR_LANES * 2; i++) {
+        const int half = (int)(i % 2), quarter = (int)(i / 2 % 4);
+        const int lane = (int)(i / 8 % GF_TENSOR_LANES), group = (int)(i / 8 / GF_TENSOR_LANES);
+        const int sample = lane / 4 * 2 + quarter % 2;
+        const int at = group * GROUP + lane % 4 * WORD + quarter / 2 + half * 2;
+        const int apart = at - lead - sample;
+        const ptrdiff_t tap = apart % channels == 0 ? apart / channels : -1;
+        const uint32_t number = half_of_factor(step->linear.rows, step->linear.width, unit, tap,
+                                               p + 1 == tensor->planes);
+        word[i / 2] |= number << 16 * half;
+    }
+}
+
+static void fill_column(const GfStep *step, const GfTensor *tensor, size_t p, uint32_t *word)
+{
+    const double unit = unit_of_column(step);
+    for (size_t i = 0; i < tensor->height * GF_TENSOR_LANES * 2; i++) {
+        const ptrdiff_t lane = (ptrdiff_t)(i / 2 % GF_TENSOR_LANES);
+        const ptrdiff_t row = (ptrdiff_t)(i / 2 / GF_TENSOR_LANES) * GF_FACTORS_ROWS +
+                              lane % 4 * 2 + (ptrdiff_t)(i % 2);
+        const uint32_t number = half_of_factor(step->linear.columns, step->linear.height, unit,
+                                               row - lane / 4, p + 1 == tensor->planes);
+        word[i / 2] |= number << i % 2 * 16;
+    }
+}
+
+static void plan_factors(const GfStep *step, GfTensor *tensor)
+{
+    *tensor = (GfTensor){.factors = true,
+                         .filters = 1,
+                         .planes = GF_FACTORS_PLANES,
+                         .groups = steps_of_factors(step),
+                         .height = blocks_of_factors(step),
+                         .unit = {unit_of_row(step) * unit_of_column(step) * 0x1p24}};
+    (void)lead_of(step, &tensor->first_word);
+    const size_t rows = tensor->groups * 4 * GF_TENSOR_LANES;
+    for (size_t p = 0; p < tensor->planes; p++) {
+        fill_row(step, tensor, p, tensor->words + p * rows);
+        fill_column(step, tensor, p,
+                    tensor->words + tensor->planes * rows + p * tensor->height * GF_TENSOR_LANES);
+    }
+}
+
 /* ---- RGB by channel ---- */
 
-/* Kernels that are products have the rows' way, or method `separable`. */
+/* Kernels that are products go as such, or by method `separable`. */
 static bool goes_by_channel(const GfStep *step)
 {
     return step->channels == RGB && step->linear.filters == 1 && !step->separable &&
@@ -188,30 +368,25 @@ static GfStep computed_step(const GfStep *step)
 /* ---- what is supported ---- */
 
 /* How far off a sample may be, in steps of the output, where three planes stand for the weights. */
-static double reach(const GfStep *step, size_t f, bool rows_only, const Weights *weights)
+static double reach(const GfStep *step, const Weights *weights)
 {
-    const GfLinear *linear = &step->linear;
-    double columns = rows_only ? 0.0 : 1.0;
-    for (size_t i = 0; rows_only && i < linear->height; i++)
-        columns += fabs(linear->columns[f * linear->height + i]);
-    double sum = rounding(weights->numbers, count_of(weights), weights->unit) * UCHAR_MAX +
-                 (rows_only ? joined_rows : joined) * weights->unit;
-    return fabs(linear->scale * step->gain) * columns * sum;
+    const double sum = rounding(weights->numbers, count_of(weights), weights->unit) * UCHAR_MAX +
+                       joined * weights->unit;
+    return fabs(step->linear.scale * step->gain) * sum;
 }
 
-static GfStatus check_weights(const GfStep *step, bool rows_only)
+static GfStatus check_weights(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     const bool simple = gf_tensor_finishes(step) && !gf_sample_is_float(step->out);
-    const size_t planes = planes_of(linear, rows_only);
+    const size_t planes = planes_of(linear);
     if (planes > 1 && !simple)
         return gf_fail(GF_EUNSUPPORTED, "tensor: taps that are no small integers times a unit only "
                                         "of one kernel, to 8 or 16 bits, and nothing after it");
     for (size_t f = 0; f < linear->filters; f++) {
         Weights weights;
-        weights_of(linear, f, rows_only, &weights);
-        if (planes > 1 &&
-            reach(step, f, rows_only, &weights) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
+        weights_of(linear, f, &weights);
+        if (planes > 1 && reach(step, &weights) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
             return gf_fail(GF_EUNSUPPORTED, "tensor: taps that 23 bits hold well enough");
         if (!sums_fit(weights.numbers, count_of(&weights), weights.unit, planes))
             return gf_fail(GF_EUNSUPPORTED, "tensor: sums of bytes times digits below 2^22");
@@ -222,13 +397,14 @@ static GfStatus check_weights(const GfStep *step, bool rows_only)
 GfStatus gf_tensor_supports_kernels(const GfStep *step)
 {
     const GfStep computed = computed_step(step);
-    const bool rows_only = use_rows(&computed);
-    if (!fits(&computed, rows_only))
+    if (use_factors(step))
+        return GF_OK;
+    if (!fits(&computed))
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and "
                        "less wide the more channels there are; not %zu x %zu",
                        step->linear.width, step->linear.height);
-    return check_weights(&computed, rows_only);
+    return check_weights(&computed);
 }
 
 /* ---- the second matrix ---- */
@@ -288,10 +464,13 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
 {
     const GfStep computed = computed_step(step);
     const GfLinear *linear = &step->linear;
-    *tensor = (GfTensor){.rows_only = use_rows(&computed),
-                         .by_channel = goes_by_channel(step),
-                         .filters = linear->filters};
-    tensor->planes = planes_of(linear, tensor->rows_only);
+    if (use_factors(step)) {
+        plan_factors(step, tensor);
+        return;
+    }
+    *tensor = (GfTensor){.by_channel = goes_by_channel(step),
+                         .filters = linear->filters,
+                         .planes = planes_of(linear)};
     tensor->groups = groups_of(&computed);
     tensor->height =
         rows_of(linear->height, tensor->by_channel ? LEAST_ROWS_BY_CHANNEL : LEAST_ROWS);
@@ -299,7 +478,7 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
     const size_t words = gf_tensor_words(tensor) / tensor->filters / tensor->planes;
     for (size_t f = 0; f < linear->filters; f++) {
         Weights weights;
-        weights_of(linear, f, tensor->rows_only, &weights);
+        weights_of(linear, f, &weights);
         tensor->unit[f] = weights.unit;
         for (size_t p = 0; p < tensor->planes; p++)
             fill_plane(&computed, &weights, p, p + 1 == tensor->planes, words,
@@ -309,35 +488,6 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
 
 /* ---- banks that roll ---- */
 
-/* The nearest number of f16; all are far below its largest. */
-static double round_half(double number, uint16_t *half)
-{
-    int exponent;
-    *half = 0;
-    if (number == 0.0)
-        return 0.0;
-    (void)frexp(number, &exponent);
-    const int last = exponent - 11 < -24 ? -24 : exponent - 11; /* place of the last digit */
-    const double digits = nearbyint(ldexp(fabs(number), -last));
-    *half = (uint16_t)((unsigned)digits + ((unsigned)(last + 24) << 10) + (number < 0.0) * 0x8000u);
-    return copysign(ldexp(digits, last), number);
-}
-
-/* A power of two by which the largest weight is less than 2^15. */
-static double unit_of_halves(const Weights *weights)
-{
-    int exponent;
-    (void)frexp(largest(weights->numbers, count_of(weights)), &exponent);
-    return ldexp(1.0, exponent - 15);
-}
-
-/* A weight's upper half, or what that leaves to the lower one. */
-static double half_of(double units, bool upper, uint16_t *half)
-{
-    const double rounded = round_half(units, half);
-    return upper ? rounded : round_half(units - rounded, half);
-}
-
 /* How far off a sample may be, in steps of the output: weights are, and each product that is added to a
  * sum rounds it. */
 static double reach_of_halves(const GfStep *step, const GfTensorRolling *rolling,
@@ -345,13 +495,10 @@ static double reach_of_halves(const GfStep *step, const GfTensorRolling *rolling
 {
     double error = 0.0, most = 0.0;
     for (size_t i = 0; i < count_of(weights); i++) {
-        const double units = weights->numbers[i] / rolling->unit;
-        uint16_t half;
-        const double upper = half_of(units, true, &half), lower = half_of(units, false, &half);
-        error += fabs(units - upper - lower) * rolling->unit * UCHAR_MAX;
+        error += rounding_of_halves(weights->numbers[i], rolling->unit) * UCHAR_MAX;
         most += fabs(weights->numbers[i]) * UCHAR_MAX;
-        if (i % weights->width == weights->width - 1 && most > 0.0)
-            error += (double)(rolling->planes * rolling->steps) * ldexp(1.0, ilogb(most) - 23);
+        if (i % weights->width == weights->width - 1)
+            error += (double)(rolling->planes * rolling->steps) * last_place(most);
     }
     return fabs(step->linear.scale * step->gain) * error;
 }
@@ -394,16 +541,17 @@ static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
     int first_word;
     if (step->out != GF_U8 || !gf_tensor_finishes(step) || linear->height > GF_TENSOR_SIDE ||
         groups > GF_ROLLING_STEPS || (pairs && step->channels > 1) ||
-        ((groups > 1 || pairs) && use_rows(step)))
+        ((groups > 1 || linear->height >= LEAST_ROWS_OF_FACTORS) && use_factors(step)))
         return false;
-    weights_of(linear, 0, false, &weights);
+    weights_of(linear, 0, &weights);
     (void)lead_of(step, &first_word);
     rolling->block = pairs ? 2 : GF_ROLLING_BLOCK;
     rolling->planes = weights.planes == 1 && !pairs ? 1 : 2;
     rolling->height = pairs ? rows_of_pairs(linear->height) : rows_of(linear->height, LEAST_ROWS);
     rolling->steps = pairs ? 1 : groups;
     rolling->first_byte = pairs ? (int)step->origin_x : first_word * WORD;
-    rolling->unit = weights.planes == 1 ? weights.unit : unit_of_halves(&weights);
+    rolling->unit =
+        weights.planes == 1 ? weights.unit : unit_of_halves(weights.numbers, count_of(&weights));
     if (weights.planes > 1 && reach_of_halves(step, rolling, &weights) > allowed_u8)
         return false;
     for (size_t p = 0; p < rolling->planes; p++)

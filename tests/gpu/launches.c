@@ -342,9 +342,33 @@ static void wide_kernel(size_t i, size_t channels)
     run_trial(&trial, filter);
 }
 
+/* A product of a column and a row, on the same pictures. */
+static void wide_factors(size_t i)
+{
+    const bool narrow = quick ? i % 2 : i < 70;
+    const size_t width = narrow ? 1 + i : 16 * (4 + below(32)), height = 1 + below(70);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_factors(filter, 1, 1 + below(33), 1 + below(33));
+    linear->anchor_x = i % 3 ? linear->anchor_x : below(linear->width);
+    linear->anchor_y = i % 5 ? linear->anchor_y : below(linear->height);
+    if (i % 4 == 1)
+        for (size_t x = 0; x < linear->width; x += 2)
+            linear->rows[x] = -linear->rows[x];
+    GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
+    options.alpha = i % 2 ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+    Trial trial =
+        trial_of("wide factors", format_of(width, height, 1 + i % 4, GF_U8), options, filter);
+    trial.count = 1 + below(3);
+    trial.gap = narrow || i % 4 == 3 ? below(4) : i % 4 == 2 ? 16 : 0;
+    trial.shift = narrow ? below(4) : 0;
+    run_trial(&trial, filter);
+}
+
 /* RGB is what `tensor` computes by channel. */
 void test_wide_kernels(void)
 {
+    for (size_t i = 0; i < (quick ? 6 : 200); i++)
+        wide_factors(i);
     for (size_t i = 0; i < (quick ? 4 : 160); i++)
         wide_kernel(i, 3);
     for (size_t i = 0; i < (quick ? 4 : 160); i++)

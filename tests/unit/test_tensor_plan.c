@@ -72,9 +72,8 @@ static double multiply(const GfTensor *tensor, unsigned char (*rows)[GF_TENSOR_G
 {
     double sum = 0.0, digit = 1.0;
     const uint32_t *word = tensor->words;
-    const size_t height = tensor->rows_only ? 1 : tensor->height;
     for (size_t p = 0; p < tensor->planes; p++, digit *= 256.0)
-        for (size_t r = 0; r < height; r++)
+        for (size_t r = 0; r < tensor->height; r++)
             for (size_t g = 0; g < tensor->groups; g++, word += GF_TENSOR_LANES)
                 for (int i = 0; i < GROUP; i++) {
                     uint32_t held = word[4 * n + i / 4];
@@ -84,7 +83,7 @@ static double multiply(const GfTensor *tensor, unsigned char (*rows)[GF_TENSOR_G
     return sum * tensor->unit[0];
 }
 
-static void check(const GfStep *step, bool rows_only, double tolerance)
+static void check(const GfStep *step, double tolerance)
 {
     static GfTensor tensor;
     unsigned char rows[GF_TENSOR_SIDE][GF_TENSOR_GROUPS * GROUP];
@@ -92,7 +91,7 @@ static void check(const GfStep *step, bool rows_only, double tolerance)
     assert_int_equal(supports(step, false), GF_OK);
     gf_tensor_plan(step, &tensor);
     const int channels = tensor.by_channel ? 1 : (int)step->channels;
-    assert_int_equal(tensor.rows_only, rows_only);
+    assert_false(tensor.factors);
     assert_true(tensor.height >= linear->height && tensor.height % 2 == 1);
     for (size_t i = 0; i < sizeof rows; i++)
         ((unsigned char *)rows)[i] = (unsigned char)next();
@@ -101,10 +100,9 @@ static void check(const GfStep *step, bool rows_only, double tolerance)
     assert_in_range(lead, 0, 3);
     for (int n = 0; n < BLOCK; n++) {
         double exact = 0.0;
-        for (size_t y = 0; y < (tensor.rows_only ? 1 : linear->height); y++)
+        for (size_t y = 0; y < linear->height; y++)
             for (size_t x = 0; x < linear->width; x++)
-                exact += (tensor.rows_only ? linear->rows[x] : gf_linear_tap(linear, 0, y, x)) *
-                         rows[y][lead + n + channels * (int)x];
+                exact += gf_linear_tap(linear, 0, y, x) * rows[y][lead + n + channels * (int)x];
         assert_true(fabs(multiply(&tensor, rows, n) - exact) <= tolerance);
     }
 }
@@ -119,7 +117,7 @@ static void test_fractions(void **unused)
         for (size_t i = 0; i < width * height; i++)
             weights[i] = ((double)next() / 0x1p24 - 0.3) / (double)(width * height);
         GfStep step = bank(channels, width, height, weights);
-        check(&step, false, 255.0 * (double)(width * height) * 0x1p-23 / (double)(width * height));
+        check(&step, 255.0 * (double)(width * height) * 0x1p-23 / (double)(width * height));
     }
 }
 
@@ -138,7 +136,7 @@ static void test_by_channel(void **unused)
                                    : ((double)next() / 0x1p24 - 0.3) / (double)count;
             GfStep step = bank(RGB, width, height, weights);
             step.origin_x = -(ptrdiff_t)between(0, width - 1);
-            check(&step, false, whole ? 1e-7 : 255.0 * 0x1p-23);
+            check(&step, whole ? 1e-7 : 255.0 * 0x1p-23);
             gf_tensor_plan(&step, &tensor);
             assert_true(tensor.by_channel);
             assert_int_equal(tensor.planes, whole ? 1 : GF_TENSOR_PLANES);
@@ -150,13 +148,11 @@ static void test_by_channel(void **unused)
 /* The rest is computed as it lies, a channel beside the other. */
 static void test_not_by_channel(void **unused)
 {
-    double weights[15 * 15], row[15];
+    double weights[15 * 15];
     static GfTensor tensor;
     (void)unused;
     for (size_t i = 0; i < 15 * 15; i++)
         weights[i] = (double)(i % 7) + 0.1234567;
-    for (size_t i = 0; i < 15; i++)
-        row[i] = 0.01 + (double)i * 0.0037;
     GfStep step = bank(1, 15, 15, weights);
     gf_tensor_plan(&step, &tensor);
     assert_false(tensor.by_channel);
@@ -166,12 +162,6 @@ static void test_not_by_channel(void **unused)
     step.origin_x = -3;
     gf_tensor_plan(&step, &tensor);
     assert_true(tensor.by_channel);
-    step = bank(RGB, 15, 15, NULL);
-    step.separable = true;
-    step.linear.rows = step.linear.columns = row;
-    check(&step, true, 255.0 * 0x1p-23);
-    gf_tensor_plan(&step, &tensor);
-    assert_false(tensor.by_channel);
 }
 
 /* Whole numbers of any unit take one plane, and are exact but for the unit. */
@@ -187,29 +177,8 @@ static void test_integers(void **unused)
         GfStep step = bank(between(1, 4), 5, 5, weights);
         gf_tensor_plan(&step, &tensor);
         assert_int_equal(tensor.planes, 1);
-        check(&step, false, 1e-7);
+        check(&step, 1e-7);
     }
-}
-
-/* Of a product of a column and a row, the row. */
-static void test_factors(void **unused)
-{
-    double row[] = {0.1, 0.2, 0.4, 0.2, 0.1}, column[] = {-1.0, -2.0, 0.0, 2.0, 1.0};
-    double fractions[] = {0.123, 0.2, 0.354, 0.2, 0.123};
-    static GfTensor tensor;
-    (void)unused;
-    GfStep step = bank(1, 5, 5, NULL);
-    step.linear.rows = row;
-    step.linear.columns = column;
-    step.separable = true;
-    gf_tensor_plan(&step, &tensor);
-    assert_int_equal(tensor.planes, 1); /* 1, 2 and 4 times 0.1, times small integers */
-    check(&step, false, 1e-9);          /* so all of it stands in one plane */
-    step.linear.rows = fractions;
-    step.linear.columns = row;
-    gf_tensor_plan(&step, &tensor);
-    assert_int_equal(tensor.planes, GF_TENSOR_PLANES);
-    check(&step, true, 255.0 * 0x1p-23);
 }
 
 /* A copied opacity has a tap of 1 where the kernel's anchor is. */
@@ -230,7 +199,7 @@ static void test_opacity(void **unused)
     }
 }
 
-/* ---- banks that roll ---- */
+/* ---- products of a column and a row ---- */
 
 static double value_of_half(uint16_t half)
 {
@@ -238,6 +207,139 @@ static double value_of_half(uint16_t half)
     const double value = exponent == 0 ? ldexp(digits, -24) : ldexp(1024 + digits, exponent - 25);
     return half & 0x8000 ? -value : value;
 }
+
+enum { RUN = GF_FACTORS_RUN, ROWS = GF_FACTORS_ROWS, MOST_BYTES = GF_FACTORS_STEPS * GROUP };
+
+/* Number k of row m of 16 x 16, as lanes hold them in four words each: row m % 8 of two, number k % 8 of two. */
+static double row_number(const uint32_t *words, size_t m, size_t k)
+{
+    const uint32_t word = words[(m % 8 * 4 + k % 8 / 2) * 4 + k / 8 * 2 + m / 8];
+    return value_of_half((uint16_t)(word >> k % 2 * 16));
+}
+
+/* Row m of the first product is a sample, number k a byte of the window: of four those with even numbers come in
+ * the first 8. */
+static size_t sample_of(size_t m)
+{
+    return m % 8 * 2 + m / 8;
+}
+
+static size_t byte_of(size_t k)
+{
+    return k % 8 / 2 * 4 + k % 2 * 2 + k / 8;
+}
+
+/* Output row `y` of sample `x` of a run, from the bytes of its windows. */
+static double multiply_factors(const GfTensor *tensor, unsigned char (*rows)[MOST_BYTES], size_t x,
+                               size_t y)
+{
+    const size_t row_words = tensor->groups * 4 * GF_TENSOR_LANES;
+    const uint32_t *columns = tensor->words + tensor->planes * row_words;
+    double sum = 0.0;
+    for (size_t r = 0; r < tensor->height * ROWS; r++) {
+        double filtered = 0.0, tap = 0.0;
+        for (size_t p = 0; p < tensor->planes; p++) {
+            for (size_t i = 0; i < tensor->groups * GROUP * RUN; i++) {
+                const size_t s = i / GROUP / RUN, m = i / GROUP % RUN, k = i % GROUP;
+                const uint32_t *step = tensor->words + p * row_words + s * 4 * GF_TENSOR_LANES;
+                if (sample_of(m) == x)
+                    filtered += row_number(step, m, k) * rows[r][s * GROUP + byte_of(k)];
+            }
+            const uint32_t word =
+                columns[(p * tensor->height + r / ROWS) * GF_TENSOR_LANES + y * 4 + r % ROWS / 2];
+            tap += value_of_half((uint16_t)(word >> r % 2 * 16));
+        }
+        sum += filtered * tap;
+    }
+    return sum * tensor->unit[0] * 0x1p-24; /* bytes stand for so little */
+}
+
+/* Against its kernel on random bytes; rows below the kernel are random, too. */
+static void check_factors(const GfStep *step)
+{
+    static GfTensor tensor;
+    unsigned char rows[GF_FACTORS_BLOCKS * ROWS][MOST_BYTES];
+    const GfLinear *linear = &step->linear;
+    assert_int_equal(supports(step, false), GF_OK);
+    gf_tensor_plan(step, &tensor);
+    assert_true(tensor.factors && !tensor.by_channel);
+    assert_in_range(tensor.groups, 2, GF_FACTORS_STEPS);
+    assert_in_range(tensor.height, 2, GF_FACTORS_BLOCKS);
+    assert_true(gf_tensor_words(&tensor) <= GF_TENSOR_WORDS);
+    for (size_t i = 0; i < sizeof rows; i++)
+        ((unsigned char *)rows)[i] = (unsigned char)next();
+    const int lead = (int)step->origin_x * (int)step->channels - 4 * tensor.first_word;
+    assert_in_range(lead, 0, 3);
+    for (size_t i = 0; i < RUN * ROWS; i++) {
+        const size_t x = i % RUN, y = i / RUN;
+        double exact = 0.0, most = 0.0;
+        for (size_t j = 0; j < linear->width * linear->height; j++) {
+            const size_t column = j % linear->width, row = j / linear->width;
+            const double tap = linear->rows[column] * linear->columns[row];
+            exact += tap * rows[y + row][(size_t)lead + x + column * step->channels];
+            most += fabs(tap) * 255.0;
+        }
+        assert_true(fabs(multiply_factors(&tensor, rows, x, y) - exact) <= most * 0x1p-21);
+    }
+}
+
+static void test_factors(void **unused)
+{
+    double row[33], column[33];
+    (void)unused;
+    for (int turn = 0; turn < 120; turn++) {
+        const size_t channels = between(1, 4), width = between(2, channels < 3    ? 33
+                                                                  : channels == 3 ? 32
+                                                                                  : 25);
+        const size_t height = between(turn % 10 ? 2 : 33, 33);
+        for (size_t i = 0; i < 33; i++) {
+            row[i] = ((double)next() / 0x1p24 - 0.2) / (double)width;
+            column[i] = between(0, 5) ? ((double)next() / 0x1p24 - 0.2) / (double)height : 1e-6;
+        }
+        GfStep step = bank(channels, width, height, NULL);
+        step.linear.rows = row;
+        step.linear.columns = column;
+        step.separable = true;
+        step.origin_x = -(ptrdiff_t)between(0, width - 1);
+        check_factors(&step);
+    }
+}
+
+/* Which kernels that are products go so. */
+static void test_who_has_factors(void **unused)
+{
+    double row[] = {0.1, 0.2, 0.4, 0.2, 0.1}, column[] = {-1.0, -2.0, 0.0, 2.0, 1.0};
+    double fractions[] = {0.123, 0.2, 0.354, 0.2, 0.123}, large[] = {12.3, 20.0, 35.4, 20.0, 12.3};
+    double long_row[40];
+    static GfTensor tensor;
+    (void)unused;
+    for (size_t i = 0; i < 40; i++)
+        long_row[i] = 0.01 + (double)i * 0.0003;
+    GfStep step = bank(1, 5, 5, NULL);
+    step.linear.rows = row;
+    step.linear.columns = column;
+    step.separable = true;
+    gf_tensor_plan(&step, &tensor);
+    assert_int_equal(tensor.planes, 1); /* 1, 2 and 4 times 0.1, times small integers */
+    check(&step, 1e-9);                 /* so all of it stands in one plane */
+    step.linear.rows = fractions;
+    step.linear.columns = row;
+    check_factors(&step);
+    step.out = GF_U16; /* takes more bits */
+    check(&step, 255.0 * 0x1p-23);
+    step.out = GF_U8;
+    step.linear.rows = large; /* sums up to 100: roundings count 100 times */
+    gf_tensor_plan(&step, &tensor);
+    assert_false(tensor.factors);
+    step = bank(1, 34, 33, NULL); /* 33 taps and 16 samples take three vectors, 34 four */
+    step.linear.rows = step.linear.columns = long_row;
+    step.separable = true;
+    check_factors(&step);
+    step.linear.height = 34;
+    assert_int_equal(supports(&step, false), GF_EUNSUPPORTED);
+}
+
+/* ---- banks that roll ---- */
 
 /* Sample n of a block. Of 16 numbers of the first matrix the first 8 are the lower halves of a lane's words
  * of 4 bytes, two each, the others the upper. */
@@ -340,11 +442,13 @@ static void test_who_rolls(void **unused)
     assert_false(gf_tensor_rolling_plan(&step, false, &rolling));
     step.out = GF_U16;
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
-    /* A column and a row: only where the window takes one step. */
-    step = bank(1, 9, 9, weights);
+    /* A column and a row: only low ones whose window takes one step. */
+    step = bank(1, 9, 5, weights);
     step.separable = true;
     step.linear.rows = step.linear.columns = row;
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    step.linear.height = 7;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
     step = bank(2, 9, 9, weights);
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
     assert_false(rolling.by_channel);
@@ -353,6 +457,7 @@ static void test_who_rolls(void **unused)
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
     /* The window of each channel of RGB takes one. */
     step.channels = step.out_channels = step.post_channels = RGB;
+    step.linear.height = 5;
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
     assert_true(rolling.by_channel);
     step = bank(RGB, 3, 9, weights);
@@ -518,9 +623,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fractions),      cmocka_unit_test(test_by_channel),
         cmocka_unit_test(test_not_by_channel), cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_factors),        cmocka_unit_test(test_opacity),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_older_cards),
-        cmocka_unit_test(test_choice),         cmocka_unit_test(test_rolling),
-        cmocka_unit_test(test_who_rolls),      cmocka_unit_test(test_rolling_opacity)};
+        cmocka_unit_test(test_factors),        cmocka_unit_test(test_who_has_factors),
+        cmocka_unit_test(test_opacity),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_older_cards),    cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_rolling),        cmocka_unit_test(test_who_rolls),
+        cmocka_unit_test(test_rolling_opacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
