@@ -76,12 +76,13 @@ GfStatus gf_tensor_large_supports(const GfStep *step)
 }
 
 /* The two words of a lane, for one row of the kernel, plane p and 32 bytes of a block's window from
- * `first` on: 8 bytes of the column of sample lane / 4. */
+ * `first` on: of the column of sample lane / 4. */
 static void fill_lane(const GfLinear *linear, const GfTensorLarge *large, size_t row, size_t p,
                       size_t first, size_t lane, uint32_t *words)
 {
     for (size_t i = 0; i < 2 * WORD; i++) {
-        const size_t at = first + lane % 4 * 2 * WORD + i, sample = lane / 4, x = at - sample;
+        const size_t at = first + i / WORD * (GF_LARGE_GROUP / 2) + lane % 4 * WORD + i % WORD;
+        const size_t sample = lane / 4, x = at - sample;
         if (at < sample || x >= linear->width || row >= linear->height)
             continue;
         const double units = linear->weights[row * linear->width + x] / large->unit;

@@ -6,10 +6,9 @@
  * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
  * it needs are brought to shared memory once, by the border's rule, so that the window of the tile's
  * first sample begins with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples:
- * the rows of the first matrix, which are bytes as they lie. Lane (g, t) has bytes 8t to 8t + 7 of the 32
- * that blocks g and g + 8 reach over; the second matrix, whose columns are the kernel's row moved down
- * by a sample each, has its bytes in the same order. The lanes of a warp read words 2g + 2t and the next
- * one, so that no two of them meet in a bank.
+ * the rows of the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of
+ * 32 bytes, so that no two words are in one bank. The columns of the second matrix are the kernel's row,
+ * moved down by a sample each.
  *
  * The first matrix is the same for every row of the kernel: input row y and the kernel's row r belong to
  * output row y - r. So a warp walks down the input rows; it holds the last ROWS rows of the second
@@ -113,7 +112,7 @@ __device__ void fill(const Large &s, const Tile &tile, const uint8_t *const *row
 #pragma unroll
             for (int i = 0; i < WORD; i++)
                 if (row && place[i] >= 0)
-                    word = __byte_perm(word, row[place[i]], 0x3210 ^ (i ^ 4) << 4 * i);
+                    word = __byte_perm(word, __ldg(row + place[i]), 0x3210 ^ (i ^ 4) << 4 * i);
             *reinterpret_cast<uint32_t *>(pixels + r * s.pitch + at) = word;
         }
     }
@@ -129,11 +128,9 @@ __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], 
 {
     uint32_t a[HALVES][4];
 #pragma unroll
-    for (int i = 0; i < HALVES * 2; i++) {
-        const uint2 words = *reinterpret_cast<const uint2 *>(row + i * (HALF / 2));
-        a[i / 2][i % 2] = words.x;
-        a[i / 2][i % 2 + 2] = words.y;
-    }
+    for (int i = 0; i < HALVES * 4; i++)
+        a[i / 4][i % 4] = *reinterpret_cast<const uint32_t *>(
+            row + i / 4 * HALF + i % 2 * (HALF / 2) + i % 4 / 2 * (GROUP / 2));
 #pragma unroll
     for (int r = first; r <= last; r++)
 #pragma unroll
@@ -189,7 +186,7 @@ __device__ void sum_up(const Large &s, uint2 *chunks, const uint8_t *pixels,
                        int (&sums)[ROWS][HALVES][PLANES][SUMS])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const uint8_t *own = pixels + warp * ROWS * s.pitch + lane / 4 * BLOCK + lane % 4 * 2 * WORD;
+    const uint8_t *own = pixels + warp * ROWS * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
     uint2 *chunk = chunks, *other = chunks + s.chunk * PLANES * ROW_VECTORS;
     for (int group = 0, first = 0; group < s.groups;) {
         const int rows = min(s.chunk, s.rows - first), next = group * s.rows + first + rows;
