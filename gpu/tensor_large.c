@@ -11,14 +11,18 @@ enum { BLOCK = 8, WORD = 4, LANES = GF_TENSOR_LANES };
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 9e-4, allowed_u16 = 4.5e-2;
 
-/* The numbers that become f32, each off by 2^-24 of itself at most: the upper bits of the sum, the sum, its
- * scale, and what is stored. */
-static const double converted = 0x1p-22;
+/* What a number is rounded by when it becomes f32, of itself. */
+static const double rounded = 0x1p-24;
 
 /* Carries from plane to plane stay within 32 bits. */
 static const long most_sum = 1L << 30;
 
-/* The largest sum of the picture's bytes times weights of one sign. */
+/* How large a number is at most, and how far off. */
+typedef struct Bound {
+    double size, error;
+} Bound;
+
+/* The largest sum of a picture's bytes times weights of one sign. */
 static double largest_sum(const GfLinear *linear)
 {
     double above = 0.0, below = 0.0;
@@ -27,30 +31,54 @@ static double largest_sum(const GfLinear *linear)
     return 255.0 * fmax(above, below);
 }
 
-/* How far off a sample may be, in steps of the output, where three planes stand for the weights. Sums beyond
- * white are stored as white. */
+/* Of responses. Besides the weights four numbers are rounded: the upper bits of a sum, the sum, its scale, the
+ * response. */
+static Bound bound_responses(const GfLinear *linear, double unit)
+{
+    const double scale = fabs(linear->scale);
+    const double off = gf_weights_rounding(linear->weights, linear->width * linear->height, unit);
+    const double size = scale * largest_sum(linear) + fabs(linear->offset);
+    return (Bound){size, scale * 255.0 * off + 4.0 * rounded * size};
+}
+
+/* What a function makes of it. False: of that there is no bound. */
+static bool follow(const GfPointwise *post, Bound *bound)
+{
+    switch (post->op) {
+    case GF_POINTWISE_ABS:
+    case GF_POINTWISE_RELU:
+        return true;
+    case GF_POINTWISE_AFFINE:
+        bound->size = fabs(post->a) * bound->size + fabs(post->b);
+        bound->error = fabs(post->a) * bound->error + 2.0 * rounded * bound->size;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* How far off a sample may be, in steps of the output, where three planes stand for the weights. */
 static double reach(const GfStep *step, double unit)
 {
-    const GfLinear *linear = &step->linear;
-    const double scale = fabs(linear->scale * step->gain);
-    const double offset = fabs(linear->offset * step->gain) + fabs(step->mid);
-    const double sum = fmin(scale * largest_sum(linear), gf_sample_max(step->out) + offset + 1.0);
-    const size_t count = linear->width * linear->height;
-    return scale * 255.0 * gf_weights_rounding(linear->weights, count, unit) +
-           converted * (sum + offset);
+    Bound bound = bound_responses(&step->linear, unit);
+    for (size_t i = 0; i < step->posts; i++)
+        if (!follow(&step->post[i], &bound))
+            return INFINITY;
+    return fabs(step->gain) * bound.error +
+           2.0 * rounded * (fabs(step->gain) * bound.size + fabs(step->mid));
 }
 
 static GfStatus check_weights(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     const size_t count = linear->width * linear->height;
-    const bool simple = gf_tensor_finishes(step) && !gf_sample_is_float(step->out);
     size_t planes;
     const double unit = gf_weights_unit(linear->weights, count, &planes);
-    if (planes > 1 && !simple)
+    const double off = planes > 1 ? reach(step, unit) : 0.0;
+    if (planes > 1 && (gf_sample_is_float(step->out) || isinf(off)))
         return gf_fail(GF_EUNSUPPORTED, "tensor: taps that are no small integers times a unit only "
-                                        "to 8 or 16 bits, and nothing after them");
-    if (planes > 1 && reach(step, unit) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
+                                        "to 8 or 16 bits, and after them only abs, relu and scale");
+    if (off > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
         return gf_fail(GF_EUNSUPPORTED, "tensor: taps that 23 bits hold well enough");
     if (!gf_weights_sums_fit(linear->weights, count, unit, planes, most_sum))
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums of bytes times digits below 2^30");

@@ -273,11 +273,10 @@ __device__ void finish(const Large &s, const Tile &tile,
 #pragma unroll
     for (int i = 0; i < OWN; i++)
         v[i] = fmaf(join(sums[i / (HALVES * SUMS)][i / SUMS % HALVES], i % SUMS), s.scale, offset);
-    if constexpr (PLANES == 1)
-        if (!s.finished) {
-            gf_combine_alone(s.finish, v);
-            gf_post_each(s.finish, v, [&](int) { return colour; });
-        }
+    if (!s.finished) {
+        gf_combine_alone(s.finish, v);
+        gf_post_each(s.finish, v, [&](int) { return colour; });
+    }
     if (s.words_out && tile.x + STRIP <= s.out_width)
         store_words(s, tile, v);
     else

@@ -387,12 +387,12 @@ static void large_kernel(size_t i)
     const Taps taps = depth == GF_U8 && i % 2 ? FRACTION : INTEGER;
     GfFilter *filter = new_filter();
     (void)add_large_kernel(filter, i, taps);
-    if (taps == INTEGER && below(3) == 0)
+    if (below(3) == 0)
         add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
     GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
     options.sample = depth;
     options.alpha = below(2) ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
-    options.range = i % 7 ? GF_RANGE_AUTO : GF_RANGE_OFFSET;
+    options.range = (GfRange)(i % 4);
     Trial trial = trial_of(
         "large kernels", format_of(width, height, wide ? 1 : 1 + below(4), GF_U8), options, filter);
     trial.count = 1 + below(3);

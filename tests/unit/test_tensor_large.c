@@ -237,7 +237,12 @@ static void test_refusals(void **unused)
     refuses(&step, "8 or 16 bits");
     step = bank(1, 31, 31);
     step.posts = 1;
-    refuses(&step, "nothing after");
+    step.post[0] = (GfPointwise){.op = GF_POINTWISE_TANH};
+    refuses(&step, "abs, relu and scale");
+    step.post[0] = (GfPointwise){.op = GF_POINTWISE_AFFINE, .a = 1e5};
+    refuses(&step, "23 bits");
+    step.post[0] = (GfPointwise){.op = GF_POINTWISE_ABS};
+    assert_int_equal(supports(&step), GF_OK);
     step = bank(1, 31, 31);
     step.separable = true;
     refuses(&step, "15 x 15");
