@@ -55,8 +55,8 @@ struct Large {
     int chunk;            /* rows of it */
     int pitch, tile_rows; /* of a tile's input */
     bool keep_alpha;
-    bool finished;  /* scale and offset have all that follows in them */
-    bool words_out; /* rows of one channel of bytes, aligned as words */
+    bool finished;            /* scale and offset have all that follows in them */
+    bool words_in, words_out; /* rows of one channel, of bytes, aligned as words */
     GfBorder border;
     uint32_t border_word;
     float scale, offset;
@@ -95,26 +95,52 @@ __device__ void find_rows(const Large &s, const Tile &tile, const uint8_t **rows
     }
 }
 
-/* A lane has words of all rows: the places of their bytes are found once. */
+/* Four samples of a row side by side, of one channel, from two words in which they are. */
+__device__ uint32_t read_samples(const uint8_t *row, long long x)
+{
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(row + (x & -WORD));
+    return __funnelshift_r(__ldg(words), __ldg(words + 1), static_cast<unsigned>(x % WORD) * 8);
+}
+
+/* This lane's word of all rows, where all of it is on the picture. */
+__device__ void fill_inside(const Large &s, long long x, const uint8_t *const *rows, uint8_t *words)
+{
+#pragma unroll 4
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS)
+        *reinterpret_cast<uint32_t *>(words + r * s.pitch) =
+            rows[r] ? read_samples(rows[r], x) : s.border_word;
+}
+
+/* Any word: the places of its bytes are found once. */
+__device__ void fill_mapped(const Large &s, long long x, int channel, const uint8_t *const *rows,
+                            uint8_t *words)
+{
+    int place[WORD];
+#pragma unroll
+    for (int i = 0; i < WORD; i++) {
+        const long long mapped = gf_border_index(x + i, s.in_width, s.border);
+        place[i] = mapped < 0 ? -1 : static_cast<int>(mapped) * s.channels + channel;
+    }
+#pragma unroll 4
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS) {
+        const uint8_t *row = rows[r];
+        uint32_t word = s.border_word;
+#pragma unroll
+        for (int i = 0; i < WORD; i++)
+            if (row && place[i] >= 0)
+                word = __byte_perm(word, __ldg(row + place[i]), 0x3210 ^ (i ^ 4) << 4 * i);
+        *reinterpret_cast<uint32_t *>(words + r * s.pitch) = word;
+    }
+}
+
 __device__ void fill(const Large &s, const Tile &tile, const uint8_t *const *rows, uint8_t *pixels)
 {
     for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
-        int place[WORD];
-#pragma unroll
-        for (int i = 0; i < WORD; i++) {
-            const long long x = gf_border_index(tile.x + at + i + s.origin_x, s.in_width, s.border);
-            place[i] = x < 0 ? -1 : static_cast<int>(x) * s.channels + tile.channel;
-        }
-#pragma unroll 4
-        for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS) {
-            const uint8_t *row = rows[r];
-            uint32_t word = s.border_word;
-#pragma unroll
-            for (int i = 0; i < WORD; i++)
-                if (row && place[i] >= 0)
-                    word = __byte_perm(word, __ldg(row + place[i]), 0x3210 ^ (i ^ 4) << 4 * i);
-            *reinterpret_cast<uint32_t *>(pixels + r * s.pitch + at) = word;
-        }
+        const long long x = tile.x + at + s.origin_x;
+        if (s.words_in && x >= 0 && (x & -WORD) + 2 * WORD <= s.in_width)
+            fill_inside(s, x, rows, pixels + at);
+        else
+            fill_mapped(s, x, tile.channel, rows, pixels + at);
     }
 }
 
@@ -363,6 +389,7 @@ Large describe(const GfLaunch *launch, const GfTensorState *state)
     s.pitch = static_cast<int>(gf_large_pitch(&step->linear));
     s.tile_rows = static_cast<int>(gf_large_tile_rows(&step->linear));
     s.keep_alpha = step->keep_alpha;
+    s.words_in = step->channels == 1 && gf_aligned(s.in.samples, s.in.stride, s.in.batch, WORD);
     s.words_out = step->channels == 1 && step->out == GF_U8 &&
                   gf_aligned(s.out.samples, s.out.stride, s.out.batch, WORD);
     s.border = step->border;
