@@ -325,6 +325,12 @@ static inline size_t gf_large_groups(const GfLinear *linear)
     return (7 + linear->width + GF_LARGE_GROUP - 1) / GF_LARGE_GROUP;
 }
 
+/* Does a block's window need no more than the first half of its last group? */
+static inline bool gf_large_ends_half(const GfLinear *linear)
+{
+    return (7 + linear->width - 1) % GF_LARGE_GROUP < GF_LARGE_GROUP / 2;
+}
+
 static inline size_t gf_large_kernel_rows(const GfLinear *linear)
 {
     return (linear->height + GF_LARGE_STEP - 1) / GF_LARGE_STEP * GF_LARGE_STEP;

@@ -19,7 +19,7 @@
  * An opacity that is copied has no products: its tiles are taken from their input.
  *
  * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the caches;
- * one write; for each plane and row of taps 32 bytes' products for every 32 bytes that a block reaches
+ * one write; for each plane and row of taps 16 bytes' products for every 16 bytes that a block reaches
  * over, which are 7 more than a row of taps has. */
 #include <cuda_pipeline.h>
 
@@ -52,6 +52,7 @@ struct Large {
     unsigned strips;
     int height;           /* rows of the kernel, */
     int rows, groups;     /* and of the second matrix */
+    bool ends_half;       /* the last group is only half a one */
     int chunk;            /* rows of it */
     int pitch, tile_rows; /* of a tile's input */
     bool keep_alpha;
@@ -147,29 +148,35 @@ __device__ void fill(const Large &s, const Tile &tile, const uint8_t *const *row
 /* ---- products ---- */
 
 /* Input row y: what it makes with the rows y - first to y - last of the second matrix, of which row i is at
- * held[i % ROWS], for the output rows first to last. `phase` is y % ROWS. */
-template <int PLANES>
+ * held[i % ROWS], for the output rows first to last. `phase` is y % ROWS. SHORT: of a group only the first
+ * half. */
+template <bool SHORT, int PLANES>
 __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], int phase,
                          int first, int last, int (&sums)[ROWS][HALVES][PLANES][SUMS])
 {
-    uint32_t a[HALVES][4];
+    constexpr int WORDS = SHORT ? 2 : 4;
+    uint32_t a[HALVES][WORDS];
 #pragma unroll
-    for (int i = 0; i < HALVES * 4; i++)
-        a[i / 4][i % 4] = *reinterpret_cast<const uint32_t *>(
-            row + i / 4 * HALF + i % 2 * (HALF / 2) + i % 4 / 2 * (GROUP / 2));
+    for (int i = 0; i < HALVES * WORDS; i++)
+        a[i / WORDS][i % WORDS] = *reinterpret_cast<const uint32_t *>(
+            row + i / WORDS * HALF + i % 2 * (HALF / 2) + i % WORDS / 2 * (GROUP / 2));
 #pragma unroll
     for (int r = first; r <= last; r++)
 #pragma unroll
         for (int i = 0; i < HALVES * PLANES; i++) {
             const uint2 &words = held[(phase - r + ROWS) % ROWS][i % PLANES];
-            const uint32_t b[2] = {words.x, words.y};
-            gf_multiply_32(sums[r][i / PLANES][i % PLANES], a[i / PLANES], b);
+            if constexpr (SHORT) {
+                gf_multiply_16(sums[r][i / PLANES][i % PLANES], a[i / PLANES], words.x);
+            } else {
+                const uint32_t b[2] = {words.x, words.y};
+                gf_multiply_32(sums[r][i / PLANES][i % PLANES], a[i / PLANES], b);
+            }
         }
 }
 
 /* Walks along a chunk of so many rows, a multiple of ROWS, and the ROWS - 1 input rows below it. `vectors` and
  * `row` are this lane's of the first. */
-template <int PLANES>
+template <bool SHORT, int PLANES>
 __device__ void walk(const uint2 *vectors, int rows, const uint8_t *row, int pitch,
                      int (&sums)[ROWS][HALVES][PLANES][SUMS])
 {
@@ -183,18 +190,18 @@ __device__ void walk(const uint2 *vectors, int rows, const uint8_t *row, int pit
 #pragma unroll
     for (int i = 0; i < ROWS; i++, row += pitch) {
         take(i);
-        multiply(row, held, i, 0, i, sums);
+        multiply<SHORT>(row, held, i, 0, i, sums);
     }
 #pragma unroll 1
     for (int left = rows - ROWS; left > 0; left -= ROWS)
 #pragma unroll
         for (int i = 0; i < ROWS; i++, row += pitch) {
             take(i);
-            multiply(row, held, i, 0, ROWS - 1, sums);
+            multiply<SHORT>(row, held, i, 0, ROWS - 1, sums);
         }
 #pragma unroll
     for (int i = 0; i < ROWS - 1; i++, row += pitch)
-        multiply(row, held, i, i + 1, ROWS - 1, sums);
+        multiply<SHORT>(row, held, i, i + 1, ROWS - 1, sums);
 }
 
 /* Begins to copy so many rows of the second matrix, from row `first` on, counted through all groups. */
@@ -222,7 +229,11 @@ __device__ void sum_up(const Large &s, uint2 *chunks, const uint8_t *pixels,
         const int next_first = last_of_group ? 0 : first + rows;
         if (next < s.groups * s.rows)
             send<PLANES>(s, next, min(s.chunk, s.rows - next_first), other);
-        walk(chunk + lane, rows, own + first * s.pitch + group * GROUP, s.pitch, sums);
+        const uint8_t *const row = own + first * s.pitch + group * GROUP;
+        if (s.ends_half && group == s.groups - 1)
+            walk<true>(chunk + lane, rows, row, s.pitch, sums);
+        else
+            walk<false>(chunk + lane, rows, row, s.pitch, sums);
         uint2 *const done = chunk;
         chunk = other;
         other = done;
@@ -385,6 +396,7 @@ Large describe(const GfLaunch *launch, const GfTensorState *state)
     s.height = static_cast<int>(step->linear.height);
     s.rows = static_cast<int>(state->large.rows);
     s.groups = static_cast<int>(state->large.groups);
+    s.ends_half = gf_large_ends_half(&step->linear);
     s.chunk = static_cast<int>(gf_large_chunk(state->large.planes));
     s.pitch = static_cast<int>(gf_large_pitch(&step->linear));
     s.tile_rows = static_cast<int>(gf_large_tile_rows(&step->linear));

@@ -101,6 +101,20 @@ static void multiply(const GfTensorLarge *large, const uint32_t *words, const un
     }
 }
 
+/* Are those bytes zeros that the device leaves out? */
+static void check_half(const GfLinear *linear, const GfTensorLarge *large, const uint32_t *words)
+{
+    bool zeros = true;
+    for (size_t i = 0; i < large->rows * large->planes * BLOCK * (GROUP / 2); i++)
+        zeros &=
+            matrix_byte(large, words, i / (GROUP / 2) / BLOCK % large->rows,
+                        i / (GROUP / 2) / BLOCK / large->rows,
+                        large->groups * GROUP - 1 - i % (GROUP / 2), i / (GROUP / 2) % BLOCK) == 0;
+    assert_true(zeros || !gf_large_ends_half(linear));
+    const size_t window = linear->width + BLOCK - 1;
+    assert_int_equal(gf_large_ends_half(linear), window <= large->groups * GROUP - GROUP / 2);
+}
+
 /* Against the kernel on random bytes, or on white where every sum is largest. */
 static void check(const GfStep *step, size_t planes, bool white)
 {
@@ -115,6 +129,7 @@ static void check(const GfStep *step, size_t planes, bool white)
     assert_int_equal(large.rows % GF_LARGE_STEP, 0);
     const size_t pitch = large.groups * GROUP;
     assert_in_range(pitch, linear->width + BLOCK - 1, linear->width + BLOCK + GROUP - 2);
+    check_half(linear, &large, words);
     unsigned char *pixels = malloc(large.rows * pitch);
     assert_non_null(pixels);
     for (size_t i = 0; i < large.rows * pitch; i++)
