@@ -311,7 +311,7 @@ enum {
     GF_LARGE_GROUP = 32,
     GF_LARGE_STRIP = 256, /* samples of a row that a block of threads computes, */
     GF_LARGE_ROWS = 16,   /* and how many rows */
-    GF_LARGE_STEP = 4,    /* rows of a kernel are a multiple of it, the last may be zeros */
+    GF_LARGE_STEP = 4,    /* rows of the matrix are a multiple of it, the first may be zeros */
     GF_LARGE_ROW_BYTES = GF_TENSOR_LANES * 8 /* of the second matrix, of a plane */
 };
 
@@ -331,7 +331,7 @@ static inline bool gf_large_ends_half(const GfLinear *linear)
     return (7 + linear->width - 1) % GF_LARGE_GROUP < GF_LARGE_GROUP / 2;
 }
 
-static inline size_t gf_large_kernel_rows(const GfLinear *linear)
+static inline size_t gf_large_rows(const GfLinear *linear)
 {
     return (linear->height + GF_LARGE_STEP - 1) / GF_LARGE_STEP * GF_LARGE_STEP;
 }
@@ -350,7 +350,7 @@ static inline size_t gf_large_pitch(const GfLinear *linear)
 
 static inline size_t gf_large_tile_rows(const GfLinear *linear)
 {
-    return GF_LARGE_ROWS - 1 + gf_large_kernel_rows(linear);
+    return GF_LARGE_ROWS - 1 + linear->height;
 }
 
 /* Bytes of shared memory for a block of threads: two chunks, the tile's input, and where its rows are;

@@ -103,17 +103,18 @@ GfStatus gf_tensor_large_supports(const GfStep *step)
     return check_weights(step);
 }
 
-/* The two words of a lane, for one row of the kernel, plane p and 32 bytes of a block's window from
+/* The two words of a lane, for one row of the matrix, plane p and 32 bytes of a block's window from
  * `first` on: of the column of sample lane / 4. */
 static void fill_lane(const GfLinear *linear, const GfTensorLarge *large, size_t row, size_t p,
                       size_t first, size_t lane, uint32_t *words)
 {
+    const size_t above = large->rows - linear->height;
     for (size_t i = 0; i < 2 * WORD; i++) {
         const size_t at = first + i / WORD * (GF_LARGE_GROUP / 2) + lane % 4 * WORD + i % WORD;
         const size_t sample = lane / 4, x = at - sample;
-        if (at < sample || x >= linear->width || row >= linear->height)
+        if (at < sample || x >= linear->width || row < above)
             continue;
-        const double units = linear->weights[row * linear->width + x] / large->unit;
+        const double units = linear->weights[(row - above) * linear->width + x] / large->unit;
         words[i / WORD] |= (uint32_t)(gf_weights_digit(units, p) & 0xFF) << i % WORD * 8;
     }
 }
@@ -128,7 +129,7 @@ GfStatus gf_tensor_large_plan(const GfStep *step, GfTensorLarge *large, uint32_t
     const GfLinear *linear = &step->linear;
     large->unit = gf_weights_unit(linear->weights, linear->width * linear->height, &large->planes);
     large->groups = gf_large_groups(linear);
-    large->rows = gf_large_kernel_rows(linear);
+    large->rows = gf_large_rows(linear);
     GF_TRY(gf_allocate_zero(gf_tensor_large_words(large), sizeof **words, words));
     for (size_t i = 0; i < gf_tensor_large_words(large) / 2; i++) {
         const size_t p = i / LANES % large->planes, row = i / LANES / large->planes;

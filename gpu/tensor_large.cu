@@ -50,10 +50,10 @@ struct Large {
     int anchor_x, anchor_y;
     int out_width, channels, post_channels;
     unsigned strips;
-    int height;           /* rows of the kernel, */
-    int rows, groups;     /* and of the second matrix */
+    int height;      /* rows of the kernel, */
+    int rows, chunk; /* of the second matrix, and of a chunk of it */
+    int groups;
     bool ends_half;       /* the last group is only half a one */
-    int chunk;            /* rows of it */
     int pitch, tile_rows; /* of a tile's input */
     bool keep_alpha;
     bool finished;            /* scale and offset have all that follows in them */
@@ -175,9 +175,10 @@ __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], 
 }
 
 /* Walks along a chunk of so many rows, a multiple of ROWS, and the ROWS - 1 input rows below it. `vectors` and
- * `row` are this lane's of the first. */
+ * `row` are this lane's of the first. The first `above` rows of the chunk are zeros, and there are no input
+ * rows for them. */
 template <bool SHORT, int PLANES>
-__device__ void walk(const uint2 *vectors, int rows, const uint8_t *row, int pitch,
+__device__ void walk(const uint2 *vectors, int rows, int above, const uint8_t *row, int pitch,
                      int (&sums)[ROWS][HALVES][PLANES][SUMS])
 {
     uint2 held[ROWS][PLANES];
@@ -190,7 +191,8 @@ __device__ void walk(const uint2 *vectors, int rows, const uint8_t *row, int pit
 #pragma unroll
     for (int i = 0; i < ROWS; i++, row += pitch) {
         take(i);
-        multiply<SHORT>(row, held, i, 0, i, sums);
+        if (i >= above)
+            multiply<SHORT>(row, held, i, 0, i, sums);
     }
 #pragma unroll 1
     for (int left = rows - ROWS; left > 0; left -= ROWS)
@@ -219,7 +221,9 @@ __device__ void sum_up(const Large &s, uint2 *chunks, const uint8_t *pixels,
                        int (&sums)[ROWS][HALVES][PLANES][SUMS])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const uint8_t *own = pixels + warp * ROWS * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
+    const int above = s.rows - s.height;
+    const uint8_t *own =
+        pixels + (warp * ROWS - above) * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
     uint2 *chunk = chunks, *other = chunks + s.chunk * PLANES * ROW_VECTORS;
     for (int group = 0, first = 0; group < s.groups;) {
         const int rows = min(s.chunk, s.rows - first), next = group * s.rows + first + rows;
@@ -231,9 +235,9 @@ __device__ void sum_up(const Large &s, uint2 *chunks, const uint8_t *pixels,
             send<PLANES>(s, next, min(s.chunk, s.rows - next_first), other);
         const uint8_t *const row = own + first * s.pitch + group * GROUP;
         if (s.ends_half && group == s.groups - 1)
-            walk<true>(chunk + lane, rows, row, s.pitch, sums);
+            walk<true>(chunk + lane, rows, first ? 0 : above, row, s.pitch, sums);
         else
-            walk<false>(chunk + lane, rows, row, s.pitch, sums);
+            walk<false>(chunk + lane, rows, first ? 0 : above, row, s.pitch, sums);
         uint2 *const done = chunk;
         chunk = other;
         other = done;
@@ -264,7 +268,7 @@ __device__ unsigned char *output_row(const Large &s, const Tile &tile, int r)
            blockIdx.y * s.out.batch;
 }
 
-/* Row i of this lane's sample j of a product: pixel of the tile. */
+/* Where in a tile's row sample j is of those that this lane has of a product. */
 __device__ int column_of(int half, int j)
 {
     const int lane = threadIdx.x % 32;

@@ -139,7 +139,8 @@ static void check(const GfStep *step, size_t planes, bool white)
         int64_t sums[GF_TENSOR_PLANES] = {0};
         multiply(&large, words, pixels, n, sums);
         for (size_t i = 0; i < linear->width * linear->height; i++) {
-            const size_t at = i / linear->width * pitch + i % linear->width + n;
+            const size_t row = large.rows - linear->height + i / linear->width;
+            const size_t at = row * pitch + i % linear->width + n;
             exact += linear->weights[i] * pixels[at];
             most = fmax(most, fabs(linear->weights[i]));
         }
