@@ -436,8 +436,8 @@ static void test_refusals(void **unused)
     step = bank(1, 1, 16, fractions);
     step.linear.filters = 2;
     refuses(&step, false, "15 x 15");
-    step = bank(4, 15, 16, square);
-    step.separable = true;
+    step = bank(4, 15, 15, square);
+    step.linear.filters = 2;
     refuses(&step, false, "15 x 15");
     step = bank(RGB, 15, 15, square);
     assert_int_equal(supports(&step, false), GF_OK);
