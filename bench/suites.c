@@ -43,6 +43,18 @@ static Spec picture(GfSample sample, size_t channels, size_t kernel, Taps taps)
                   .filters = 1};
 }
 
+/* Of kernels as banks of gabors have them, by the methods that are not hopeless. */
+static GfStatus large_kernel_cases(Specs *specs)
+{
+    static const size_t kinds[][2] = {{1, 25}, {1, 31}, {3, 31}}; /* channels, K */
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        Spec spec = picture(GF_U8, kinds[i][0], kinds[i][1], TAPS_RANDOM);
+        spec.methods = "tensor,shared";
+        GF_TRY(specs_add(specs, spec));
+    }
+    return GF_OK;
+}
+
 static GfStatus u8_cases(Specs *specs)
 {
     static const size_t kernels[] = {3, 5, 7, 9, 15};
@@ -60,6 +72,7 @@ static GfStatus u8_cases(Specs *specs)
     }
     GF_TRY(specs_add(specs, picture(GF_U8, 1, 31, TAPS_GAUSS)));
     GF_TRY(specs_add(specs, picture(GF_U8, 3, 31, TAPS_GAUSS)));
+    GF_TRY(large_kernel_cases(specs));
     GF_TRY(specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL)));
     GF_TRY(specs_add(specs, picture(GF_U8, 3, 3, TAPS_SOBEL)));
     return specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL_Y));

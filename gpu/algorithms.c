@@ -442,10 +442,12 @@ static bool tensor_pays(const GfStep *step, bool wide)
     const GfLinear *linear = &step->linear;
     const size_t taps = gf_linear_taps(linear), few = taps < 49 ? 8 : 4;
     (void)wide;
-    if (!gf_step_is_layer(step))
-        return gf_special_side(linear) > 1;
     const double work =
         (double)(taps * linear->filters) * ((double)step->out_width * (double)step->out_height);
+    /* Of larger kernels an estimate: with less to do few multiprocessors have any of it. */
+    if (!gf_step_is_layer(step))
+        return gf_special_side(linear) > 1 &&
+               (!gf_tensor_is_large(step) || work * (double)step->channels >= 1 << 26);
     if (gf_tensor_is_first(step)) {
         const bool gray = linear->depth == 1 && step->stride_x == 1;
         return (!gray || taps >= 25) && linear->filters >= (gray ? few : 8) && work >= 1 << 22;

@@ -318,6 +318,66 @@ typedef struct GfTensorRolling {
     uint16_t halves[GF_ROLLING_HALVES];
 } GfTensorRolling;
 
+/* ---- how `tensor` computes banks of one larger kernel ---- */
+
+/* Blocks are 8 samples of one channel, whatever the picture has. The second matrix is staged through shared
+ * memory in chunks of rows of the kernel, 32 bytes of a block's window at a time; these are `groups`. */
+enum {
+    GF_LARGE_GROUP = 32,
+    GF_LARGE_STRIP = 256, /* samples of a row that a block of threads computes, */
+    GF_LARGE_ROWS = 16,   /* and how many rows */
+    GF_LARGE_STEP = 4,    /* rows of the matrix are a multiple of it, the first may be zeros */
+    GF_LARGE_ROW_BYTES = GF_TENSOR_LANES * 8 /* of the second matrix, of a plane */
+};
+
+typedef struct GfTensorLarge {
+    size_t planes, groups, rows;
+    double unit;
+} GfTensorLarge;
+
+static inline size_t gf_large_groups(const GfLinear *linear)
+{
+    return (7 + linear->width + GF_LARGE_GROUP - 1) / GF_LARGE_GROUP;
+}
+
+/* Does a block's window need no more than the first half of its last group? */
+static inline bool gf_large_ends_half(const GfLinear *linear)
+{
+    return (7 + linear->width - 1) % GF_LARGE_GROUP < GF_LARGE_GROUP / 2;
+}
+
+static inline size_t gf_large_rows(const GfLinear *linear)
+{
+    return (linear->height + GF_LARGE_STEP - 1) / GF_LARGE_STEP * GF_LARGE_STEP;
+}
+
+/* Rows of a kernel in a chunk. */
+static inline size_t gf_large_chunk(size_t planes)
+{
+    return planes == 1 ? 32 : 16;
+}
+
+/* Samples of a row of a tile's input, and rows. */
+static inline size_t gf_large_pitch(const GfLinear *linear)
+{
+    return GF_LARGE_STRIP - 8 + gf_large_groups(linear) * GF_LARGE_GROUP;
+}
+
+static inline size_t gf_large_tile_rows(const GfLinear *linear)
+{
+    return GF_LARGE_ROWS - 1 + linear->height;
+}
+
+/* Bytes of shared memory for a block of threads: two chunks, the tile's input, and where its rows are;
+ * (size_t)-1 where no card has as much. */
+static inline size_t gf_large_bytes(const GfLinear *linear, size_t planes)
+{
+    if (linear->width > GF_SHARED_BYTES || linear->height > GF_SHARED_BYTES)
+        return (size_t)-1;
+    return 2 * gf_large_chunk(planes) * planes * GF_LARGE_ROW_BYTES +
+           gf_large_tile_rows(linear) * (gf_large_pitch(linear) + sizeof(void *));
+}
+
 /* ---- how `tensor` computes a layer ---- */
 
 /* A step of the product is 16 channels at one tap: two octets. A kernel's row is so many steps for each
@@ -648,6 +708,8 @@ typedef struct GfTensorState {
     uint32_t *words;
     GfTensorRolling rolling; /* host; of a bank that rolls, which has no words */
     uint16_t *halves;
+    GfTensorLarge large; /* host; of a larger kernel */
+    uint32_t *large_words;
     GfTensorLayer layer;
 } GfTensorState;
 
@@ -701,9 +763,11 @@ cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 
-/* The forms of `tensor` for banks that roll and for layers, which gf_launch_tensor() passes on; and what makes
- * a layer's weights of the taps, which are f32 in device memory, on the current device's default stream. */
+/* The forms of `tensor` for banks that roll, for larger kernels and for layers, which gf_launch_tensor() passes
+ * on; and what makes a layer's weights of the taps, which are f32 in device memory, on the current device's
+ * default stream. */
 cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream);

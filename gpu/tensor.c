@@ -13,6 +13,7 @@ void gf_tensor_close(void *state)
         return;
     (void)cudaFree(tensor->words);
     (void)cudaFree(tensor->halves);
+    (void)cudaFree(tensor->large_words);
     gf_tensor_layer_close(&tensor->layer);
     free(tensor);
 }
@@ -24,9 +25,21 @@ static GfStatus upload(const void *from, size_t bytes, void **to)
     return GF_OK;
 }
 
+static GfStatus open_large(const GfStep *step, GfTensorState *tensor)
+{
+    uint32_t *words;
+    GF_TRY(gf_tensor_large_plan(step, &tensor->large, &words));
+    GfStatus status = upload(words, gf_tensor_large_words(&tensor->large) * sizeof *words,
+                             (void **)&tensor->large_words);
+    free(words);
+    return status;
+}
+
 static GfStatus open_bank(const GfStep *step, size_t tiling, GfTensorState *tensor)
 {
     GfTensorRolling *rolling = &tensor->rolling;
+    if (gf_tensor_is_large(step))
+        return open_large(step, tensor);
     if (gf_has_groups() &&
         gf_tensor_rolling_plan(step, tiling == GF_TENSOR_ROLLING_TILING, rolling))
         return upload(rolling->halves, sizeof rolling->halves, (void **)&tensor->halves);

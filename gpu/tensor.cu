@@ -1116,6 +1116,8 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
                                                 : gf_launch_tensor_layer(launch, stream);
     if (state->halves && (launch->tiling == 0 || launch->tiling == GF_TENSOR_ROLLING_TILING))
         return gf_launch_tensor_rolling(launch, stream);
+    if (state->large_words)
+        return gf_launch_tensor_large(launch, stream);
     const Kernel kernel = state->words ? find_kernel(state->plan) : nullptr;
     if (!kernel || launch->tiling > 0)
         return cudaErrorNotSupported;

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "gpu/tensor.h"
+#include "gpu/tensor_weights.h"
 
-enum { DIGIT = 127, BASE = 256, BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
+enum { BLOCK = 8, WORD = 4, GROUP = 16, MOST_ROWS_OF_TWO = 7 };
 enum {
     RGB = 3,
     LEAST_ROWS = 3,
@@ -21,75 +22,6 @@ static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
 
 /* What three planes' sums are rounded by at most, in units: they are joined in f32, near 2^32. */
 static const double joined = 1024.0;
-
-/* ---- weights as integers ---- */
-
-/* Is each weight a whole number of units? */
-static bool all_whole(const double *weights, size_t count, double unit)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fabs(weights[i] / unit - nearbyint(weights[i] / unit)) > 1e-11)
-            return false;
-    return true;
-}
-
-static double largest(const double *weights, size_t count)
-{
-    double most = 0.0;
-    for (size_t i = 0; i < count; i++)
-        most = fmax(most, fabs(weights[i]));
-    return most;
-}
-
-/* The unit of which all weights are small multiples, or else one for three digits. */
-static double find_unit(const double *weights, size_t count, size_t *planes)
-{
-    double most = largest(weights, count);
-    *planes = 1;
-    if (most == 0.0)
-        return 1.0;
-    for (int parts = 1; parts <= DIGIT; parts++)
-        if (all_whole(weights, count, most / parts))
-            return most / parts;
-    *planes = GF_TENSOR_PLANES;
-    return most / (((double)DIGIT * BASE + DIGIT) * BASE + DIGIT);
-}
-
-/* Digit p of weight `units`, from -128 to 127. */
-static int digit(double units, size_t p)
-{
-    long rest = lrint(units);
-    for (;; p--) {
-        int low = (int)(((rest + BASE / 2) % BASE + BASE) % BASE) - BASE / 2;
-        if (p == 0)
-            return low;
-        rest = (rest - low) / BASE;
-    }
-}
-
-/* Do all sums of bytes times digits stay where floats are integers? */
-static bool sums_fit(const double *weights, size_t count, double unit, size_t planes)
-{
-    for (size_t p = 0; p < planes; p++) {
-        long above = 0, below = 0;
-        for (size_t i = 0; i < count; i++) {
-            int d = digit(weights[i] / unit, p);
-            *(d > 0 ? &above : &below) += labs(d);
-        }
-        if (above * UCHAR_MAX >= GF_TENSOR_MOST_SUM || below * UCHAR_MAX >= GF_TENSOR_MOST_SUM)
-            return false;
-    }
-    return true;
-}
-
-/* The sum of what the integers are off. */
-static double rounding(const double *weights, size_t count, double unit)
-{
-    double error = 0.0;
-    for (size_t i = 0; i < count; i++)
-        error += fabs(weights[i] - unit * nearbyint(weights[i] / unit));
-    return error;
-}
 
 /* ---- kernels ---- */
 
@@ -114,7 +46,7 @@ static void weights_of(const GfLinear *linear, size_t f, Weights *weights)
     weights->height = linear->height;
     for (size_t i = 0; i < count_of(weights); i++)
         weights->numbers[i] = gf_linear_tap(linear, f, i / linear->width, i % linear->width);
-    weights->unit = find_unit(weights->numbers, count_of(weights), &weights->planes);
+    weights->unit = gf_weights_unit(weights->numbers, count_of(weights), &weights->planes);
 }
 
 /* Bytes of an input row between the start of a word and the first tap of a block's first sample. */
@@ -183,7 +115,7 @@ static double round_half(double number, uint16_t *half)
 static double unit_of_halves(const double *weights, size_t count)
 {
     int exponent;
-    (void)frexp(largest(weights, count), &exponent);
+    (void)frexp(gf_weights_largest(weights, count), &exponent);
     return ldexp(1.0, exponent - 15);
 }
 
@@ -270,7 +202,7 @@ static double reach_of_factors(const GfStep *step)
 
 static bool numbers_of_column_fit(const GfStep *step)
 {
-    const double most = largest(step->linear.columns, step->linear.height);
+    const double most = gf_weights_largest(step->linear.columns, step->linear.height);
     return fabs(most / unit_of_column(step)) < 0x1p15;
 }
 
@@ -370,8 +302,9 @@ static GfStep computed_step(const GfStep *step)
 /* How far off a sample may be, in steps of the output, where three planes stand for the weights. */
 static double reach(const GfStep *step, const Weights *weights)
 {
-    const double sum = rounding(weights->numbers, count_of(weights), weights->unit) * UCHAR_MAX +
-                       joined * weights->unit;
+    const double sum =
+        gf_weights_rounding(weights->numbers, count_of(weights), weights->unit) * UCHAR_MAX +
+        joined * weights->unit;
     return fabs(step->linear.scale * step->gain) * sum;
 }
 
@@ -388,10 +321,17 @@ static GfStatus check_weights(const GfStep *step)
         weights_of(linear, f, &weights);
         if (planes > 1 && reach(step, &weights) > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
             return gf_fail(GF_EUNSUPPORTED, "tensor: taps that 23 bits hold well enough");
-        if (!sums_fit(weights.numbers, count_of(&weights), weights.unit, planes))
+        if (!gf_weights_sums_fit(weights.numbers, count_of(&weights), weights.unit, planes,
+                                 GF_TENSOR_MOST_SUM))
             return gf_fail(GF_EUNSUPPORTED, "tensor: sums of bytes times digits below 2^22");
     }
     return GF_OK;
+}
+
+bool gf_tensor_is_large(const GfStep *step)
+{
+    const GfStep computed = computed_step(step);
+    return !use_factors(step) && !fits(&computed);
 }
 
 GfStatus gf_tensor_supports_kernels(const GfStep *step)
@@ -399,11 +339,8 @@ GfStatus gf_tensor_supports_kernels(const GfStep *step)
     const GfStep computed = computed_step(step);
     if (use_factors(step))
         return GF_OK;
-    if (!fits(&computed))
-        return gf_fail(GF_EUNSUPPORTED,
-                       "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and "
-                       "less wide the more channels there are; not %zu x %zu",
-                       step->linear.width, step->linear.height);
+    if (gf_tensor_is_large(step))
+        return gf_tensor_large_supports(step);
     return check_weights(&computed);
 }
 
@@ -441,7 +378,9 @@ static int byte_at(const GfStep *step, const Weights *weights, size_t p, bool to
     size_t tap;
     if (!find_tap(step, weights, place, &tap))
         return 0;
-    return is_kept(step, place->sample) ? top : digit(weights->numbers[tap] / weights->unit, p);
+    return is_kept(step, place->sample)
+               ? top
+               : gf_weights_digit(weights->numbers[tap] / weights->unit, p);
 }
 
 /* The words of one filter's plane p. */

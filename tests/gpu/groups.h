@@ -25,6 +25,7 @@ void test_strides(void);
 void test_families(void);
 void test_minibatches(void);
 void test_wide_kernels(void);
+void test_large_kernels(void);
 void test_tilings(void);
 void test_depths(void);
 

@@ -375,6 +375,65 @@ void test_wide_kernels(void)
         wide_kernel(i, 1);
 }
 
+/* How often `tensor` ran. */
+static size_t tensor_launches(void)
+{
+    size_t i = 0;
+    while (strcmp(methods[i].name, "tensor") != 0)
+        i++;
+    return methods[i].launches;
+}
+
+/* The sizes that have edges of their own, and then any. */
+static GfLinear *add_large_kernel(GfFilter *filter, size_t i, Taps taps)
+{
+    static const size_t sizes[][2] = {{31, 3}, {3, 31},  {16, 16},   {31, 31}, {25, 25}, {26, 25},
+                                      {1, 31}, {63, 63}, {100, 100}, {57, 17}, {58, 16}};
+    const size_t known = quick ? 3 : sizeof sizes / sizeof *sizes;
+    const size_t width = i < known ? sizes[i][0] : 16 + below(below(4) || quick ? 16 : 48);
+    const size_t height = i < known ? sizes[i][1] : 16 + below(below(4) || quick ? 16 : 48);
+    GfLinear *linear = add_kernel(filter, 1, width, height, taps);
+    if (i % 3) {
+        linear->anchor_x = below(width);
+        linear->anchor_y = below(height);
+    }
+    return linear;
+}
+
+/* Every third picture is gray, wider than a tile, its rows aligned as words are. */
+static void large_kernel(size_t i)
+{
+    static const GfSample depths[] = {GF_U8, GF_U8, GF_U8, GF_U16, GF_F32};
+    const GfSample depth = depths[i % 5];
+    const bool wide = i % 3 == 0;
+    const size_t width = wide ? 256 + 4 * below(20) : 1 + below(300);
+    const size_t height = 1 + below(i % 4 ? 30 : 70);
+    const Taps taps = depth == GF_U8 && i % 2 ? FRACTION : INTEGER;
+    GfFilter *filter = new_filter();
+    (void)add_large_kernel(filter, i, taps);
+    if (below(3) == 0)
+        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+    GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
+    options.sample = depth;
+    options.alpha = below(2) ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+    options.range = (GfRange)(i % 4);
+    Trial trial = trial_of(
+        "large kernels", format_of(width, height, wide ? 1 : 1 + below(4), GF_U8), options, filter);
+    trial.count = 1 + below(3);
+    trial.gap = wide ? 0 : below(4);
+    trial.shift = wide ? 0 : below(4);
+    run_trial(&trial, filter);
+}
+
+/* Kernels that `tensor` stages through shared memory. */
+void test_large_kernels(void)
+{
+    const size_t before = tensor_launches(), cases = quick ? 8 : 150;
+    for (size_t i = 0; i < cases; i++)
+        large_kernel(i);
+    report(tensor_launches() - before > cases / 2, "large kernels", "few by tensor");
+}
+
 /* Pictures larger than every tile, so that all of them meet their neighbours. */
 void test_tilings(void)
 {

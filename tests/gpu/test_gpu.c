@@ -36,6 +36,7 @@ static const struct {
               {"families", test_families, true},
               {"minibatches", test_minibatches, true},
               {"wide kernels", test_wide_kernels, true},
+              {"large kernels", test_large_kernels, true},
               {"tilings", test_tilings, true},
               {"depths", test_depths, false},
               {"sweep", test_sweep, true},

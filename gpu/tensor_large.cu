@@ -1,0 +1,440 @@
+/* Method `tensor` for kernels whose second matrix is too large for registers (gpu/tensor.cu has the
+ * others): any width and height of which a tile's input has room in shared memory, about 150 x 150.
+ * Products of bytes, exact, the weights being integers in one plane of signed bytes or in three
+ * (gpu/launch.h). Beyond the sources.
+ *
+ * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
+ * it needs are brought to shared memory once, by the border's rule, so that the window of the tile's
+ * first sample begins with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples:
+ * the rows of the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of
+ * 32 bytes, so that no two words are in one bank. The columns of the second matrix are the kernel's row,
+ * moved down by a sample each.
+ *
+ * The first matrix is the same for every row of the kernel: input row y and the kernel's row r belong to
+ * output row y - r. So a warp walks down the input rows; it holds the last ROWS rows of the second
+ * matrix in registers, takes in a new one, and multiplies each of them by the input row. Sums stay in
+ * registers to the end. What is walked along at once is a chunk of the kernel's rows, of one group of 32
+ * bytes, which lies in shared memory while the next is on its way to it.
+ *
+ * An opacity that is copied has no products: its tiles are taken from their input.
+ *
+ * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the caches;
+ * one write; for each plane and row of taps 16 bytes' products for every 16 bytes that a block reaches
+ * over, which are 7 more than a row of taps has. */
+#include <cuda_pipeline.h>
+
+#include "gpu/device.cuh"
+
+namespace
+{
+
+constexpr int WARPS = 4, THREADS = 32 * WARPS;
+constexpr int ROWS = GF_LARGE_STEP;               /* output rows of a warp */
+constexpr int STRIP = GF_LARGE_STRIP, HALVES = 2; /* samples of a row; products that make them */
+constexpr int HALF = STRIP / HALVES, BLOCK = 8;   /* samples */
+constexpr int SUMS = 4;                           /* of a lane, of a product */
+constexpr int OWN = ROWS * HALVES * SUMS;         /* samples of a lane */
+constexpr int GROUP = GF_LARGE_GROUP, WORD = 4;   /* bytes */
+constexpr int ROW_VECTORS =
+    GF_LARGE_ROW_BYTES / 8; /* of the second matrix, of a plane: one a lane */
+
+static_assert(WARPS * ROWS == GF_LARGE_ROWS, "the tile that its size was computed for");
+
+/* ---- what a launch is told ---- */
+
+struct Large {
+    GfRows in;
+    GfOutRows out;
+    size_t y0, y1;
+    long long in_width, in_height, origin_x, origin_y;
+    int anchor_x, anchor_y;
+    int out_width, channels, post_channels;
+    unsigned strips;
+    int height;      /* rows of the kernel, */
+    int rows, chunk; /* of the second matrix, and of a chunk of it */
+    int groups;
+    bool ends_half;       /* the last group is only half a one */
+    int pitch, tile_rows; /* of a tile's input */
+    bool keep_alpha;
+    bool finished;            /* scale and offset have all that follows in them */
+    bool words_in, words_out; /* rows of one channel, of bytes, aligned as words */
+    GfBorder border;
+    uint32_t border_word;
+    float scale, offset;
+    float bare_offset; /* of an opacity that is filtered like colours */
+    GfFinish<float> finish;
+    const uint2 *words; /* the second matrix */
+};
+
+/* A tile: rows [top, top + rows) of output samples from pixel x on. */
+struct Tile {
+    size_t top;
+    int rows, x, channel;
+};
+
+/* The channels of a tile are neighbours: they read the same bytes, and what they write meets in L2. */
+__device__ Tile find_tile(const Large &s)
+{
+    const unsigned channels = static_cast<unsigned>(s.channels);
+    const unsigned tile = blockIdx.x / channels;
+    const size_t top = s.y0 + static_cast<size_t>(tile / s.strips) * GF_LARGE_ROWS;
+    return {top, static_cast<int>(min(s.y1 - top, static_cast<size_t>(GF_LARGE_ROWS))),
+            static_cast<int>(tile % s.strips) * STRIP, static_cast<int>(blockIdx.x % channels)};
+}
+
+/* ---- a tile's input ---- */
+
+/* Where its rows are by the border's rule; NULL: the constant, or nothing that counts. */
+__device__ void find_rows(const Large &s, const Tile &tile, const uint8_t **rows)
+{
+    for (int r = threadIdx.x; r < s.tile_rows; r += THREADS) {
+        const long long y = gf_border_index(static_cast<long long>(tile.top) + s.origin_y + r,
+                                            s.in_height, s.border);
+        rows[r] = y < 0 || r >= tile.rows + s.height - 1
+                      ? nullptr
+                      : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
+    }
+}
+
+/* Four samples of a row side by side, of one channel, from two words in which they are. */
+__device__ uint32_t read_samples(const uint8_t *row, long long x)
+{
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(row + (x & -WORD));
+    return __funnelshift_r(__ldg(words), __ldg(words + 1), static_cast<unsigned>(x % WORD) * 8);
+}
+
+/* This lane's word of all rows, where all of it is on the picture. */
+__device__ void fill_inside(const Large &s, long long x, const uint8_t *const *rows, uint8_t *words)
+{
+#pragma unroll 4
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS)
+        *reinterpret_cast<uint32_t *>(words + r * s.pitch) =
+            rows[r] ? read_samples(rows[r], x) : s.border_word;
+}
+
+/* Any word: the places of its bytes are found once. */
+__device__ void fill_mapped(const Large &s, long long x, int channel, const uint8_t *const *rows,
+                            uint8_t *words)
+{
+    int place[WORD];
+#pragma unroll
+    for (int i = 0; i < WORD; i++) {
+        const long long mapped = gf_border_index(x + i, s.in_width, s.border);
+        place[i] = mapped < 0 ? -1 : static_cast<int>(mapped) * s.channels + channel;
+    }
+#pragma unroll 4
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS) {
+        const uint8_t *row = rows[r];
+        uint32_t word = s.border_word;
+#pragma unroll
+        for (int i = 0; i < WORD; i++)
+            if (row && place[i] >= 0)
+                word = __byte_perm(word, __ldg(row + place[i]), 0x3210 ^ (i ^ 4) << 4 * i);
+        *reinterpret_cast<uint32_t *>(words + r * s.pitch) = word;
+    }
+}
+
+__device__ void fill(const Large &s, const Tile &tile, const uint8_t *const *rows, uint8_t *pixels)
+{
+    for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
+        const long long x = tile.x + at + s.origin_x;
+        if (s.words_in && x >= 0 && (x & -WORD) + 2 * WORD <= s.in_width)
+            fill_inside(s, x, rows, pixels + at);
+        else
+            fill_mapped(s, x, tile.channel, rows, pixels + at);
+    }
+}
+
+/* ---- products ---- */
+
+/* Input row y: what it makes with the rows y - first to y - last of the second matrix, of which row i is at
+ * held[i % ROWS], for the output rows first to last. `phase` is y % ROWS. SHORT: of a group only the first
+ * half. */
+template <bool SHORT, int PLANES>
+__device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], int phase,
+                         int first, int last, int (&sums)[ROWS][HALVES][PLANES][SUMS])
+{
+    constexpr int WORDS = SHORT ? 2 : 4;
+    uint32_t a[HALVES][WORDS];
+#pragma unroll
+    for (int i = 0; i < HALVES * WORDS; i++)
+        a[i / WORDS][i % WORDS] = *reinterpret_cast<const uint32_t *>(
+            row + i / WORDS * HALF + i % 2 * (HALF / 2) + i % WORDS / 2 * (GROUP / 2));
+#pragma unroll
+    for (int r = first; r <= last; r++)
+#pragma unroll
+        for (int i = 0; i < HALVES * PLANES; i++) {
+            const uint2 &words = held[(phase - r + ROWS) % ROWS][i % PLANES];
+            if constexpr (SHORT) {
+                gf_multiply_16(sums[r][i / PLANES][i % PLANES], a[i / PLANES], words.x);
+            } else {
+                const uint32_t b[2] = {words.x, words.y};
+                gf_multiply_32(sums[r][i / PLANES][i % PLANES], a[i / PLANES], b);
+            }
+        }
+}
+
+/* Walks along a chunk of so many rows, a multiple of ROWS, and the ROWS - 1 input rows below it. `vectors` and
+ * `row` are this lane's of the first. The first `above` rows of the chunk are zeros, and there are no input
+ * rows for them. */
+template <bool SHORT, int PLANES>
+__device__ void walk(const uint2 *vectors, int rows, int above, const uint8_t *row, int pitch,
+                     int (&sums)[ROWS][HALVES][PLANES][SUMS])
+{
+    uint2 held[ROWS][PLANES];
+    const auto take = [&](int i) {
+#pragma unroll
+        for (int p = 0; p < PLANES; p++)
+            held[i][p] = vectors[p * ROW_VECTORS];
+        vectors += PLANES * ROW_VECTORS;
+    };
+#pragma unroll
+    for (int i = 0; i < ROWS; i++, row += pitch) {
+        take(i);
+        if (i >= above)
+            multiply<SHORT>(row, held, i, 0, i, sums);
+    }
+#pragma unroll 1
+    for (int left = rows - ROWS; left > 0; left -= ROWS)
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, row += pitch) {
+            take(i);
+            multiply<SHORT>(row, held, i, 0, ROWS - 1, sums);
+        }
+#pragma unroll
+    for (int i = 0; i < ROWS - 1; i++, row += pitch)
+        multiply<SHORT>(row, held, i, i + 1, ROWS - 1, sums);
+}
+
+/* Begins to copy so many rows of the second matrix, from row `first` on, counted through all groups. */
+template <int PLANES> __device__ void send(const Large &s, int first, int rows, uint2 *chunk)
+{
+    const uint2 *from = s.words + static_cast<size_t>(first) * PLANES * ROW_VECTORS;
+    for (int i = threadIdx.x * 2; i < rows * PLANES * ROW_VECTORS; i += THREADS * 2)
+        __pipeline_memcpy_async(chunk + i, from + i, 2 * sizeof *chunk);
+    __pipeline_commit();
+}
+
+/* All products of a tile, whose input is being stored. The first chunk is on its way. */
+template <int PLANES>
+__device__ void sum_up(const Large &s, uint2 *chunks, const uint8_t *pixels,
+                       int (&sums)[ROWS][HALVES][PLANES][SUMS])
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int above = s.rows - s.height;
+    const uint8_t *own =
+        pixels + (warp * ROWS - above) * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
+    uint2 *chunk = chunks, *other = chunks + s.chunk * PLANES * ROW_VECTORS;
+    for (int group = 0, first = 0; group < s.groups;) {
+        const int rows = min(s.chunk, s.rows - first), next = group * s.rows + first + rows;
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        const bool last_of_group = first + rows == s.rows;
+        const int next_first = last_of_group ? 0 : first + rows;
+        if (next < s.groups * s.rows)
+            send<PLANES>(s, next, min(s.chunk, s.rows - next_first), other);
+        const uint8_t *const row = own + first * s.pitch + group * GROUP;
+        if (s.ends_half && group == s.groups - 1)
+            walk<true>(chunk + lane, rows, first ? 0 : above, row, s.pitch, sums);
+        else
+            walk<false>(chunk + lane, rows, first ? 0 : above, row, s.pitch, sums);
+        uint2 *const done = chunk;
+        chunk = other;
+        other = done;
+        first = next_first;
+        group += last_of_group ? 1 : 0;
+    }
+}
+
+/* ---- from sums to samples ---- */
+
+/* The number that the planes' sums stand for, in units. Carries leave 16 bits below what the last plane has, so
+ * that it is rounded twice, each time by 2^-24 of it at most. */
+template <int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
+{
+    if constexpr (PLANES == 1)
+        return static_cast<float>(sums[0][i]);
+    else {
+        const int middle = sums[1][i] + (sums[0][i] >> 8), top = sums[2][i] + (middle >> 8);
+        const int low = (middle & 0xFF) << 8 | (sums[0][i] & 0xFF);
+        return fmaf(65536.0f, static_cast<float>(top), static_cast<float>(low));
+    }
+}
+
+/* Where row r of a tile begins. */
+__device__ unsigned char *output_row(const Large &s, const Tile &tile, int r)
+{
+    return static_cast<unsigned char *>(s.out.samples) + (tile.top - s.y0 + r) * s.out.stride +
+           blockIdx.y * s.out.batch;
+}
+
+/* Where in a tile's row sample j is of those that this lane has of a product. */
+__device__ int column_of(int half, int j)
+{
+    const int lane = threadIdx.x % 32;
+    return half * HALF + j / 2 * (HALF / 2) + lane / 4 * BLOCK + lane % 4 * 2 + j % 2;
+}
+
+/* Whole rows of bytes of one channel: two lanes change places so that each has four samples side by side. */
+__device__ void store_words(const Large &s, const Tile &tile, const float (&v)[OWN])
+{
+    const int lane = threadIdx.x % 32, odd = lane % 2;
+    const int own = odd * (HALF / 2) + lane / 4 * BLOCK + lane % 4 / 2 * WORD;
+#pragma unroll
+    for (int i = 0; i < ROWS * HALVES; i++) {
+        const int r = static_cast<int>(threadIdx.x) / 32 * ROWS + i / HALVES;
+        const float *w = v + i * SUMS;
+        const uint32_t word = gf_round_bytes(w[0], w[1], w[2], w[3]);
+        const uint32_t other = __shfl_xor_sync(~0u, word, 1);
+        if (r < tile.rows)
+            *reinterpret_cast<uint32_t *>(output_row(s, tile, r) + tile.x + i % HALVES * HALF +
+                                          own) = __byte_perm(word, other, odd ? 0x3276 : 0x5410);
+    }
+}
+
+__device__ void store(const Large &s, const Tile &tile, const float (&v)[OWN])
+{
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const int r = static_cast<int>(threadIdx.x) / 32 * ROWS + i / (HALVES * SUMS);
+        const int x = tile.x + column_of(i / SUMS % HALVES, i % SUMS);
+        if (r < tile.rows && x < s.out_width)
+            gf_store(output_row(s, tile, r), static_cast<size_t>(x) * s.channels + tile.channel,
+                     v[i], s.finish.out);
+    }
+}
+
+template <int PLANES>
+__device__ void finish(const Large &s, const Tile &tile,
+                       const int (&sums)[ROWS][HALVES][PLANES][SUMS])
+{
+    const bool colour = tile.channel < s.post_channels;
+    const float offset = !s.finished || colour ? s.offset : s.bare_offset;
+    float v[OWN];
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        v[i] = fmaf(join(sums[i / (HALVES * SUMS)][i / SUMS % HALVES], i % SUMS), s.scale, offset);
+    if (!s.finished) {
+        gf_combine_alone(s.finish, v);
+        gf_post_each(s.finish, v, [&](int) { return colour; });
+    }
+    if (s.words_out && tile.x + STRIP <= s.out_width)
+        store_words(s, tile, v);
+    else
+        store(s, tile, v);
+}
+
+/* A tile of opacity: the samples under the anchor. */
+__device__ void copy(const Large &s, const Tile &tile, const uint8_t *pixels)
+{
+    for (int i = threadIdx.x; i < tile.rows * STRIP; i += THREADS) {
+        const int r = i / STRIP, x = i % STRIP;
+        const uint8_t sample = pixels[(r + s.anchor_y) * s.pitch + x + s.anchor_x];
+        if (tile.x + x < s.out_width)
+            gf_store(output_row(s, tile, r),
+                     static_cast<size_t>(tile.x + x) * s.channels + tile.channel,
+                     static_cast<float>(sample) * s.finish.gain, s.finish.out);
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* In shared memory: two chunks, where the input's rows are, the input. */
+template <int PLANES>
+__global__ void __launch_bounds__(THREADS, PLANES == 1 ? 6 : 3)
+    tensor_large(const __grid_constant__ Large s)
+{
+    extern __shared__ uint4 memory[];
+    uint2 *const chunks = reinterpret_cast<uint2 *>(memory);
+    const uint8_t **const rows =
+        reinterpret_cast<const uint8_t **>(chunks + 2 * s.chunk * PLANES * ROW_VECTORS);
+    uint8_t *const pixels = reinterpret_cast<uint8_t *>(rows + s.tile_rows);
+    const Tile tile = find_tile(s);
+    const bool kept = s.keep_alpha && tile.channel == s.channels - 1;
+    if (!kept)
+        send<PLANES>(s, 0, min(s.chunk, s.rows), chunks);
+    find_rows(s, tile, rows);
+    __syncthreads();
+    fill(s, tile, rows, pixels);
+    if (kept) {
+        __syncthreads();
+        copy(s, tile, pixels);
+        return;
+    }
+    int sums[ROWS][HALVES][PLANES][SUMS] = {};
+    sum_up<PLANES>(s, chunks, pixels, sums);
+    finish<PLANES>(s, tile, sums);
+}
+
+/* ---- the launcher ---- */
+
+/* Where nothing but the gain follows on the sums, it is part of their scale and offset, as the unit is. */
+void fold(const GfStep *step, double unit, Large *s)
+{
+    const GfLinear *linear = &step->linear;
+    s->finished = gf_tensor_finishes(step);
+    const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
+    s->scale = static_cast<float>(linear->scale * gain * unit);
+    s->bare_offset = static_cast<float>(linear->offset * gain);
+    s->offset = static_cast<float>(linear->offset * gain + mid);
+}
+
+Large describe(const GfLaunch *launch, const GfTensorState *state)
+{
+    const GfStep *step = launch->step;
+    Large s = {};
+    s.in = launch->in;
+    s.out = launch->out;
+    s.y0 = launch->y0;
+    s.y1 = launch->y1;
+    s.in_width = static_cast<long long>(step->in_width);
+    s.in_height = static_cast<long long>(step->in_height);
+    s.origin_x = step->origin_x;
+    s.origin_y = step->origin_y;
+    s.anchor_x = static_cast<int>(step->linear.anchor_x);
+    s.anchor_y = static_cast<int>(step->linear.anchor_y);
+    s.out_width = static_cast<int>(step->out_width);
+    s.channels = static_cast<int>(step->channels);
+    s.post_channels = static_cast<int>(step->post_channels);
+    s.strips = gf_divide_up(static_cast<unsigned>(step->out_width), static_cast<unsigned>(STRIP));
+    s.height = static_cast<int>(step->linear.height);
+    s.rows = static_cast<int>(state->large.rows);
+    s.groups = static_cast<int>(state->large.groups);
+    s.ends_half = gf_large_ends_half(&step->linear);
+    s.chunk = static_cast<int>(gf_large_chunk(state->large.planes));
+    s.pitch = static_cast<int>(gf_large_pitch(&step->linear));
+    s.tile_rows = static_cast<int>(gf_large_tile_rows(&step->linear));
+    s.keep_alpha = step->keep_alpha;
+    s.words_in = step->channels == 1 && gf_aligned(s.in.samples, s.in.stride, s.in.batch, WORD);
+    s.words_out = step->channels == 1 && step->out == GF_U8 &&
+                  gf_aligned(s.out.samples, s.out.stride, s.out.batch, WORD);
+    s.border = step->border;
+    if (step->border == GF_BORDER_CONSTANT)
+        s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;
+    s.finish = gf_finish<float>(step);
+    s.words = reinterpret_cast<const uint2 *>(state->large_words);
+    fold(step, state->large.unit, &s);
+    return s;
+}
+
+} // namespace
+
+extern "C" cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    if (launch->tiling > 0)
+        return cudaErrorNotSupported;
+    const auto kernel = state->large.planes == 1 ? tensor_large<1> : tensor_large<3>;
+    const size_t bytes = gf_large_bytes(&launch->step->linear, state->large.planes);
+    const cudaError_t error = gf_allow_shared(kernel, bytes);
+    if (error != cudaSuccess)
+        return error;
+    const Large s = describe(launch, state);
+    const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
+    const size_t blocks = s.strips * down * launch->step->channels;
+    /* More than a grid may have are none: the launch fails. */
+    const dim3 grid(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks),
+                    static_cast<unsigned>(launch->count));
+    kernel<<<grid, THREADS, bytes, stream>>>(s);
+    return cudaGetLastError();
+}

@@ -1,0 +1,302 @@
+/* The second matrix of method `tensor` for larger kernels, multiplied out here as a tensor core does and held
+ * against the kernel that it stands for; and which kernels those are. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/status.h"
+#include "gpu/algorithms.h"
+#include "gpu/tensor.h"
+
+enum { BLOCK = 8, GROUP = GF_LARGE_GROUP, SIDE = 160 };
+
+static uint32_t state = 12345;
+static double weights[SIDE * SIDE];
+
+static uint32_t next(void)
+{
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+static size_t between(size_t least, size_t most)
+{
+    return least + next() % (most - least + 1);
+}
+
+static void fill_fractions(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        weights[i] = ((double)next() / 0x1p24 - 0.3) / (double)count;
+}
+
+static void fill_integers(size_t count, size_t most)
+{
+    for (size_t i = 0; i < count; i++)
+        weights[i] = (double)between(0, 2 * most) - (double)most;
+}
+
+/* A bank of one kernel, of the weights above, on a picture of 8 bits. */
+static GfStep bank(size_t channels, size_t width, size_t height)
+{
+    GfStep step = {.kind = GF_STEP_FILTER,
+                   .in_width = 1000,
+                   .in_height = 1000,
+                   .out_width = 1000,
+                   .out_height = 1000,
+                   .channels = channels,
+                   .out_channels = channels,
+                   .post_channels = channels,
+                   .in = GF_U8,
+                   .out = GF_U8,
+                   .stride_x = 1,
+                   .stride_y = 1,
+                   .dilation_x = 1,
+                   .dilation_y = 1,
+                   .gain = 1.0};
+    step.linear = (GfLinear){.filters = 1,
+                             .width = width,
+                             .height = height,
+                             .groups = 1,
+                             .anchor_x = between(0, width - 1),
+                             .anchor_y = between(0, height - 1),
+                             .scale = 1.0,
+                             .weights = weights};
+    step.origin_x = -(ptrdiff_t)step.linear.anchor_x;
+    step.origin_y = -(ptrdiff_t)step.linear.anchor_y;
+    return step;
+}
+
+static GfStatus supports(const GfStep *step)
+{
+    return gf_algorithm_find("tensor")->supports(step, false);
+}
+
+/* Byte `at` of a block's window, for its sample n, in a row and plane of the second matrix. */
+static int matrix_byte(const GfTensorLarge *large, const uint32_t *words, size_t row, size_t p,
+                       size_t at, size_t n)
+{
+    const size_t in_group = at % GROUP, half = in_group / (GROUP / 2);
+    const size_t lane = n * 4 + in_group % (GROUP / 2) / 4;
+    const size_t matrix = (at / GROUP * large->rows + row) * large->planes + p;
+    const uint32_t word = words[(matrix * GF_TENSOR_LANES + lane) * 2 + half];
+    return (int8_t)(word >> at % 4 * 8 & 0xFF);
+}
+
+/* The sums that a block's planes have in sample n, `pixels` being its window. */
+static void multiply(const GfTensorLarge *large, const uint32_t *words, const unsigned char *pixels,
+                     size_t n, int64_t *sums)
+{
+    const size_t pitch = large->groups * GROUP;
+    for (size_t p = 0; p < large->planes; p++) {
+        sums[p] = 0;
+        for (size_t i = 0; i < large->rows * pitch; i++)
+            sums[p] += matrix_byte(large, words, i / pitch, p, i % pitch, n) * pixels[i];
+    }
+}
+
+/* Are those bytes zeros that the device leaves out? */
+static void check_half(const GfLinear *linear, const GfTensorLarge *large, const uint32_t *words)
+{
+    bool zeros = true;
+    for (size_t i = 0; i < large->rows * large->planes * BLOCK * (GROUP / 2); i++)
+        zeros &=
+            matrix_byte(large, words, i / (GROUP / 2) / BLOCK % large->rows,
+                        i / (GROUP / 2) / BLOCK / large->rows,
+                        large->groups * GROUP - 1 - i % (GROUP / 2), i / (GROUP / 2) % BLOCK) == 0;
+    assert_true(zeros || !gf_large_ends_half(linear));
+    const size_t window = linear->width + BLOCK - 1;
+    assert_int_equal(gf_large_ends_half(linear), window <= large->groups * GROUP - GROUP / 2);
+}
+
+/* Against the kernel on random bytes, or on white where every sum is largest. */
+static void check(const GfStep *step, size_t planes, bool white)
+{
+    const GfLinear *linear = &step->linear;
+    GfTensorLarge large;
+    uint32_t *words;
+    assert_int_equal(supports(step), GF_OK);
+    assert_true(gf_tensor_is_large(step));
+    assert_int_equal(gf_tensor_large_plan(step, &large, &words), GF_OK);
+    assert_int_equal(large.planes, planes);
+    assert_true(large.rows >= linear->height && large.rows < linear->height + GF_LARGE_STEP);
+    assert_int_equal(large.rows % GF_LARGE_STEP, 0);
+    const size_t pitch = large.groups * GROUP;
+    assert_in_range(pitch, linear->width + BLOCK - 1, linear->width + BLOCK + GROUP - 2);
+    check_half(linear, &large, words);
+    unsigned char *pixels = malloc(large.rows * pitch);
+    assert_non_null(pixels);
+    for (size_t i = 0; i < large.rows * pitch; i++)
+        pixels[i] = white ? 255 : (unsigned char)next();
+    for (size_t n = 0; n < BLOCK; n++) {
+        double exact = 0.0, most = 0.0;
+        int64_t sums[GF_TENSOR_PLANES] = {0};
+        multiply(&large, words, pixels, n, sums);
+        for (size_t i = 0; i < linear->width * linear->height; i++) {
+            const size_t row = large.rows - linear->height + i / linear->width;
+            const size_t at = row * pitch + i % linear->width + n;
+            exact += linear->weights[i] * pixels[at];
+            most = fmax(most, fabs(linear->weights[i]));
+        }
+        for (size_t p = 0; p < large.planes; p++)
+            assert_true(llabs(sums[p]) < 1 << 30);
+        const double sum = large.unit * (double)(sums[0] + sums[1] * 256 + sums[2] * 65536);
+        /* Each integer is off by half a unit at most. */
+        const double off = planes == 1 ? 1e-9 : 0x1p-23;
+        assert_true(fabs(sum - exact) <=
+                    off * most * 255.0 * (double)(linear->width * linear->height));
+    }
+    free(pixels);
+    free(words);
+}
+
+/* Sizes that have no other way: taller than 15, or wider on one channel than 25. */
+static void pick_size(size_t most, size_t *width, size_t *height)
+{
+    const bool tall = next() % 2;
+    *width = between(tall ? 1 : 26, most);
+    *height = between(tall ? 16 : 1, most);
+}
+
+static void test_fractions(void **unused)
+{
+    size_t width, height;
+    (void)unused;
+    for (int turn = 0; turn < 60; turn++) {
+        pick_size(63, &width, &height);
+        fill_fractions(width * height);
+        GfStep step = bank(between(1, 4), width, height);
+        check(&step, GF_TENSOR_PLANES, turn % 4 == 3);
+    }
+}
+
+static void test_integers(void **unused)
+{
+    size_t width, height;
+    (void)unused;
+    for (int turn = 0; turn < 60; turn++) {
+        pick_size(63, &width, &height);
+        fill_integers(width * height, turn % 3 ? 127 : 9);
+        for (size_t i = 0; i < width * height && turn % 2; i++)
+            weights[i] /= 1000.0;
+        GfStep step = bank(between(1, 4), width, height);
+        step.out = turn % 5 ? GF_U8 : GF_F32;
+        check(&step, 1, turn % 4 == 3);
+        step.posts = 1; /* functions may follow */
+        check(&step, 1, false);
+    }
+}
+
+/* Weights that are whole, but no small multiples of anything. */
+static void test_large_weights(void **unused)
+{
+    size_t width, height;
+    (void)unused;
+    for (int turn = 0; turn < 20; turn++) {
+        pick_size(63, &width, &height);
+        fill_integers(width * height, 100000);
+        GfStep step = bank(1, width, height);
+        step.linear.scale = 1e-5 / (double)(width * height);
+        check(&step, GF_TENSOR_PLANES, turn % 2);
+    }
+}
+
+/* The largest kernels, and those whose weights all have digits that are as large as can be. */
+static void test_limits(void **unused)
+{
+    (void)unused;
+    fill_fractions(127 * 127);
+    GfStep step = bank(3, 127, 127);
+    check(&step, GF_TENSOR_PLANES, true);
+    for (size_t i = 0; i < 127 * 127; i++)
+        weights[i] = i == 0 ? 1.0 : 127.0;
+    step = bank(1, 127, 127);
+    step.linear.scale = 1e-6;
+    check(&step, 1, true);
+    for (size_t i = 0; i < 127 * 127; i++)
+        weights[i] = i == 0 ? 0.12345 : 1.0;
+    step = bank(1, 127, 127);
+    step.linear.scale = 1.0 / (127.0 * 127.0);
+    check(&step, GF_TENSOR_PLANES, true);
+    fill_fractions(31 * 3);
+    step = bank(1, 31, 3);
+    check(&step, GF_TENSOR_PLANES, false);
+    step = bank(1, 3, 31);
+    check(&step, GF_TENSOR_PLANES, false);
+    step = bank(2, 31, 1);
+    check(&step, GF_TENSOR_PLANES, false);
+}
+
+static void refuses(const GfStep *step, const char *reason)
+{
+    assert_int_equal(supports(step), GF_EUNSUPPORTED);
+    assert_non_null(strstr(gf_message(), "tensor: "));
+    assert_non_null(strstr(gf_message(), reason));
+}
+
+static void test_refusals(void **unused)
+{
+    (void)unused;
+    fill_fractions(SIDE * SIDE);
+    GfStep step = bank(1, SIDE, SIDE);
+    refuses(&step, "shared memory");
+    step = bank(1, 2, 100000);
+    refuses(&step, "shared memory");
+    step = bank(1, 31, 31);
+    step.out = GF_F32;
+    refuses(&step, "8 or 16 bits");
+    step = bank(1, 31, 31);
+    step.posts = 1;
+    step.post[0] = (GfPointwise){.op = GF_POINTWISE_TANH};
+    refuses(&step, "abs, relu and scale");
+    step.post[0] = (GfPointwise){.op = GF_POINTWISE_AFFINE, .a = 1e5};
+    refuses(&step, "23 bits");
+    step.post[0] = (GfPointwise){.op = GF_POINTWISE_ABS};
+    assert_int_equal(supports(&step), GF_OK);
+    step = bank(1, 31, 31);
+    step.separable = true; /* left to others */
+    assert_int_equal(gf_tensor_large_supports(&step), GF_EUNSUPPORTED);
+    step = bank(1, 31, 31);
+    step.linear.filters = 2;
+    refuses(&step, "15 x 15");
+    step = bank(1, 31, 31);
+    step.stride_x = 2;
+    refuses(&step, "stride");
+    /* Sums far beyond white: what the weights' last digits lose is seen. */
+    step = bank(1, 31, 31);
+    step.linear.scale = 1e5;
+    refuses(&step, "23 bits");
+    step.linear.scale = 1.0;
+    assert_int_equal(supports(&step), GF_OK);
+}
+
+/* `auto` takes it where there is enough to do. */
+static void test_choice(void **unused)
+{
+    const GfCard card = {.capability = 90}, older = {.capability = 75};
+    (void)unused;
+    fill_fractions(31 * 31);
+    GfStep step = bank(1, 31, 31);
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, &card)->name, "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, &older)->name, "shared");
+    step.out_width = step.out_height = 100;
+    assert_string_equal(gf_algorithm_choose(&step, NULL, false, &card)->name, "shared");
+    assert_int_equal(supports(&step), GF_OK);
+    step = bank(1, 15, 15); /* not in this way */
+    assert_false(gf_tensor_is_large(&step));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fractions),     cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_large_weights), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_choice)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
