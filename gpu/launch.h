@@ -255,11 +255,11 @@ enum {
     GF_TENSOR_WORDS = GF_TENSOR_FILTERS * GF_TENSOR_PLANES * GF_TENSOR_SIDE * 2 * GF_TENSOR_LANES
 };
 
-/* A kernel that is a product of a column and a row goes in two products of numbers of f16, weights in two planes as the
- * sum of an upper half and a lower one, 22 bits. Of the first, the first matrix is the row, shifted to the right for each
- * of 16 neighbouring samples, and the second the bytes of 8 input rows as f16, byte times 2^-24: `groups` times 16 of
- * each. Its sums are the first matrix of the second product, the second matrix of which is the column,
- * shifted down for each of 8 output rows: `height` blocks of 8 rows. */
+/* A kernel that is a product of a column and a row goes in two products of numbers of f16, weights being the
+ * sum of two of them, of 22 bits. In the first, the first matrix is the row, shifted for each of 16
+ * neighbouring samples, and the second the bytes of 8 input rows, `groups` times 16 of each, as f16, byte
+ * times 2^-24. Its sums are the first matrix of the second product, in which the second is the column, shifted
+ * for each of 8 output rows: `height` blocks of 8 rows. */
 enum {
     GF_FACTORS_RUN = 16,
     GF_FACTORS_ROWS = 8,

@@ -17,9 +17,9 @@
  * bytes on the picture, the odd bytes, is fetched one by one.
  *
  * A kernel that is a product of a column and a row takes two products of halves (gpu/launch.h), one
- * after the other. The sums of the first, 16 samples of 8 input rows, filtered along their rows, lie in a lane's registers
- * as the first matrix of the second does, which filters along the columns; each is split into two halves, so that
- * 22 bits of it count. Those of the rows before stay in registers, too.
+ * after the other. The sums of the first, 16 samples of 8 input rows, filtered along the rows, lie in
+ * registers as the first matrix of the second product does, which filters along the columns. Each is split
+ * into two halves, so that 22 bits of it count. Those of the rows above stay in registers, too.
  *
  * Of RGB, kernels wider than about 9 reach over more than the two groups of 16 bytes for which all rows
  * of a kernel have registers. Those go by channel: a strip is 128 pixels of one channel, a block 8, and
@@ -30,7 +30,8 @@
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
  * rows; by channel two more, from the caches), one write; 32 bytes' products for each filter, plane,
  * row of taps and 16 bytes that a block reaches over, where height * width multiply-adds were asked
- * for. */
+ * for; of a kernel that is a product 32 for each 16 bytes that 16 samples reach over, 24 for each 8 rows
+ * that 8 rows do, and 8. */
 #include <cuda_pipeline.h>
 
 #include "gpu/device.cuh"
@@ -45,7 +46,7 @@ constexpr int BLOCK = 8, STRIP = 128;   /* samples */
 constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
 constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
 constexpr int RGB = 3;                  /* channels, of what goes by channel */
-constexpr int RUN = 16;                 /* samples of a product of halves */
+constexpr int RUN = GF_FACTORS_RUN;     /* samples of a product of halves */
 constexpr int RUNS = 4;                 /* of a strip of kernels that are products */
 constexpr size_t WAVES = 3;             /* of warps, so that the last are not waited for long */
 constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
@@ -670,7 +671,7 @@ __device__ void run_any(const Tensor &s, const Walk &w, Stream<Blocks<GROUPS, CH
 /* A strip of runs of 16 samples; a window is STEPS * 16 bytes. Of a row there is an odd number of vectors, so
  * that words of 8 rows lie in different banks. */
 template <int STEPS> struct Runs {
-    static constexpr int channels = 1, rows = 8, samples = RUNS * RUN;
+    static constexpr int channels = 1, rows = GF_FACTORS_ROWS, samples = RUNS * RUN;
     static constexpr int window = STEPS * GROUP, bytes = samples - RUN + window;
     static constexpr int vectors = (bytes + 12 + 15) / 16 | 1;
 };
@@ -744,8 +745,8 @@ __device__ void filter_rows(const Factors<STEPS, BLOCKS> &factors,
     }
 }
 
-/* 8 output rows of a run, from its filtered ones, of which block `own` is the last. Small products come first, that of
- * two lower halves is nothing. */
+/* 8 output rows of a run, from its filtered ones, of which block `own` is the last. Small products come
+ * first, that of two lower halves is nothing. */
 template <int STEPS, int BLOCKS>
 __device__ void filter_columns(const Factors<STEPS, BLOCKS> &factors,
                                const Filtered<BLOCKS> &filtered, int own, float (&sums)[4])
@@ -791,7 +792,7 @@ struct RunBytes {
             *reinterpret_cast<uint32_t *>(to + run * RUN + (r ? s.out.stride : 0)) =
                 __byte_perm(own, __shfl_xor_sync(~0u, own, 4), take);
         }
-        to += 8 * s.out.stride;
+        to += GF_FACTORS_ROWS * s.out.stride;
     }
 };
 
@@ -809,9 +810,9 @@ __device__ void store_runs(const Tensor &s, const Walk &w, int first, const floa
     }
 }
 
-/* Walks down a strip by 8 rows, of which the picture's row 0 is one of the first, and begins with the phase that
- * belongs to them: so a row's sums are made in the same order whatever rows a launch makes. What was filtered along the rows stays where it is while the loop passes BLOCKS
- * batches. */
+/* Walks down a strip by 8 rows, of which the picture's row 0 is one of the first, and begins with the phase
+ * that belongs to them: so a row's sums are made in the same order whatever rows a launch makes. What was
+ * filtered along the rows stays where it is while the loop passes BLOCKS batches. */
 template <bool SIMPLE, int STEPS, int BLOCKS, int... PHASE>
 __device__ void run_factors(const Tensor &s, const Walk &w, Stream<Runs<STEPS>> &stream,
                             const Factors<STEPS, BLOCKS> &factors,
@@ -866,7 +867,7 @@ __device__ void run_factors(const Tensor &s, const Walk &w, Stream<Runs<STEPS>> 
  * a multiprocessor. (Left to itself the compiler asks for fewer than do without spills.) */
 constexpr int registers(int words, int others)
 {
-    constexpr int STEPS[] = {96, 128, 168, 248};
+    constexpr int STEPS[] = {96, 112, 128, 144, 168, 200, 248};
     for (int step : STEPS)
         if (words + others <= step)
             return step;
@@ -877,6 +878,15 @@ template <int HEIGHT, int GROUPS, int PLANES, int FILTERS>
 constexpr int REGISTERS = registers(HELD<HEIGHT> *GROUPS * 2 + (FILTERS - 1) * ROWS * SUMS +
                                         FILTERS * PLANES * HEIGHT * GROUPS,
                                     GROUPS > 1 ? 64 : 100);
+
+/* The same of products: the registers of a quarter of a multiprocessor are enough for five warps, four or
+ * three. */
+template <int STEPS, int BLOCKS> constexpr int registers_of_factors()
+{
+    constexpr int WANTED = RUNS * BLOCKS * 4 + BLOCKS * 2 + STEPS * 4 + 48;
+    return WANTED <= 96 ? 96 : WANTED <= 128 ? 128 : 168;
+}
+
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
 template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS = 1>
 __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
@@ -897,7 +907,7 @@ __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
 
 /* Products of a column of up to BLOCKS * 8 - 7 taps and a row. */
 template <int STEPS, int BLOCKS>
-__global__ void __maxnreg__((registers(RUNS * BLOCKS * 4 + BLOCKS * 2, 48 + 4 * STEPS)))
+__global__ void __maxnreg__((registers_of_factors<STEPS, BLOCKS>()))
     tensor_factors(const __grid_constant__ Tensor s)
 {
     __shared__ uint4 rows[2 * STEPS * 32];
@@ -961,7 +971,7 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     Tensor s = {};
     s.in = launch->in;
     s.out = launch->out;
-    s.skipped = state->plan.factors ? static_cast<int>(launch->y0 % 8) : 0;
+    s.skipped = state->plan.factors ? static_cast<int>(launch->y0 % GF_FACTORS_ROWS) : 0;
     s.y0 = launch->y0 - static_cast<size_t>(s.skipped);
     s.out.samples = static_cast<unsigned char *>(s.out.samples) - s.skipped * s.out.stride;
     s.in_width = static_cast<long long>(step->in_width);
@@ -972,7 +982,7 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     s.out_samples = static_cast<int>(step->out_width * step->channels);
     s.first_byte = state->plan.first_word * WORD * channels_apart(state->plan);
     s.last_row = static_cast<int>(step->linear.height) - 1;
-    s.above = state->plan.factors ? static_cast<int>(state->plan.height - 1) * 8
+    s.above = state->plan.factors ? static_cast<int>(state->plan.height - 1) * GF_FACTORS_ROWS
                                   : static_cast<int>(state->plan.height) - 1;
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
@@ -988,20 +998,44 @@ Tensor describe(const GfLaunch *launch, const GfTensorState *state)
     return s;
 }
 
-/* So many rows a warp that there are WAVES of them, and no few that would be one more; no fewer than the
- * kernel's height makes worth while. */
-void cut(const GfLaunch *launch, size_t warps_at_once, int samples, int apart, int step, Tensor *s)
+/* How a picture is cut into units: samples of a strip, of all that are apart; steps of rows; those of the first strip
+ * and the last, which take longer, are so many times lower. */
+struct Cut {
+    int samples;
+    size_t apart, rows, sides;
+};
+
+Cut find_cut(const GfTensor &plan)
 {
-    const size_t rows = launch->y1 - s->y0, channels = static_cast<size_t>(apart);
-    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, samples * apart));
-    const size_t least = 2 * launch->step->linear.height + 2;
-    const size_t wanted = WAVES * warps_at_once, across = strips * channels * launch->count;
-    size_t own = gf_divide_up(rows, gf_divide_up(wanted, across));
-    own = own < least ? least : own;
-    for (int tries = 0; tries < 8; tries++, own += step) {
-        s->walks = gf_walks(strips, rows, own, least, static_cast<size_t>(step));
-        if (s->walks.units * channels * launch->count <= wanted)
-            break;
+    const int apart = channels_apart(plan);
+    if (plan.factors)
+        return {RUNS * RUN, 1, GF_FACTORS_ROWS, 2};
+    return {STRIP * apart, static_cast<size_t>(apart), ROWS, 4};
+}
+
+/* So many rows a warp that there are up to WAVES of them, few rows are computed twice, and no few warps are
+ * one wave more; no fewer than the kernel's height makes worth while. */
+void cut(const GfLaunch *launch, size_t warps_at_once, const Cut &cut, Tensor *s)
+{
+    const size_t rows = launch->y1 - s->y0;
+    const size_t strips = static_cast<size_t>(gf_divide_up(s->out_samples, cut.samples));
+    const size_t across = strips * cut.apart * launch->count;
+    const size_t height = launch->step->linear.height;
+    size_t best = SIZE_MAX;
+    for (size_t waves = 2; waves <= WAVES; waves++) {
+        const size_t chunks = waves * warps_at_once / across;
+        size_t own = gf_divide_up(rows, chunks ? chunks : 1);
+        for (int tries = 0; tries < 8; tries++, own += cut.rows) {
+            const size_t side = own / cut.sides, least = 2 * height + 2;
+            const GfWalks walks = gf_walks(strips, rows, own < least ? least : own,
+                                           side < least ? least : side, cut.rows);
+            const size_t units = walks.units * cut.apart * launch->count;
+            const size_t work = gf_divide_up(units, warps_at_once) * (walks.chunk_rows + height);
+            if (work >= best)
+                continue;
+            best = work;
+            s->walks = walks;
+        }
     }
 }
 
@@ -1128,9 +1162,8 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
         return error;
     Tensor s = describe(launch, state);
     const int apart = channels_apart(state->plan);
-    const bool factors = state->plan.factors;
     cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once),
-        factors ? RUNS * RUN : STRIP, apart, factors ? 8 : ROWS, &s);
+        find_cut(state->plan), &s);
     const unsigned blocks = gf_divide_up(s.walks.units * apart, static_cast<unsigned>(WARPS));
     for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
         const size_t left = launch->count - done;

@@ -96,25 +96,41 @@ __device__ void find_rows(const Large &s, const Tile &tile, const uint8_t **rows
     }
 }
 
-/* Four samples of a row side by side, of one channel, from two words in which they are. */
-__device__ uint32_t read_samples(const uint8_t *row, long long x)
+/* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored. */
+constexpr int AT_ONCE = 8;
+
+__device__ const uint8_t *find_row(const Large &s, const uint8_t *const *rows, int r)
 {
-    const uint32_t *words = reinterpret_cast<const uint32_t *>(row + (x & -WORD));
-    return __funnelshift_r(__ldg(words), __ldg(words + 1), static_cast<unsigned>(x % WORD) * 8);
+    return r < s.tile_rows ? rows[r] : nullptr;
 }
 
-/* This lane's word of all rows, where all of it is on the picture. */
-__device__ void fill_inside(const Large &s, long long x, const uint8_t *const *rows, uint8_t *words)
+/* This lane's word of all rows, where all of it is on the picture, in two words of which it has a part. */
+__device__ void fill_inside(const Large &s, long long x, const uint8_t *const *rows, uint8_t *to)
 {
-#pragma unroll 4
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS)
-        *reinterpret_cast<uint32_t *>(words + r * s.pitch) =
-            rows[r] ? read_samples(rows[r], x) : s.border_word;
+    const long long word = x & -WORD;
+    const unsigned shift = static_cast<unsigned>(x % WORD) * 8;
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
+        uint32_t words[AT_ONCE][2];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const uint8_t *row = find_row(s, rows, r + i * WARPS);
+            words[i][0] = words[i][1] = s.border_word;
+            if (row) {
+                words[i][0] = __ldg(reinterpret_cast<const uint32_t *>(row + word));
+                words[i][1] = __ldg(reinterpret_cast<const uint32_t *>(row + word + WORD));
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (r + i * WARPS < s.tile_rows)
+                *reinterpret_cast<uint32_t *>(to + (r + i * WARPS) * s.pitch) =
+                    __funnelshift_r(words[i][0], words[i][1], shift);
+    }
 }
 
 /* Any word: the places of its bytes are found once. */
 __device__ void fill_mapped(const Large &s, long long x, int channel, const uint8_t *const *rows,
-                            uint8_t *words)
+                            uint8_t *to)
 {
     int place[WORD];
 #pragma unroll
@@ -122,15 +138,21 @@ __device__ void fill_mapped(const Large &s, long long x, int channel, const uint
         const long long mapped = gf_border_index(x + i, s.in_width, s.border);
         place[i] = mapped < 0 ? -1 : static_cast<int>(mapped) * s.channels + channel;
     }
-#pragma unroll 4
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS) {
-        const uint8_t *row = rows[r];
-        uint32_t word = s.border_word;
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
+        uint32_t bytes[AT_ONCE][WORD];
 #pragma unroll
-        for (int i = 0; i < WORD; i++)
-            if (row && place[i] >= 0)
-                word = __byte_perm(word, __ldg(row + place[i]), 0x3210 ^ (i ^ 4) << 4 * i);
-        *reinterpret_cast<uint32_t *>(words + r * s.pitch) = word;
+        for (int i = 0; i < AT_ONCE * WORD; i++) {
+            const uint8_t *row = find_row(s, rows, r + i / WORD * WARPS);
+            bytes[i / WORD][i % WORD] = s.border_word;
+            if (row && place[i % WORD] >= 0)
+                bytes[i / WORD][i % WORD] = __ldg(row + place[i % WORD]);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (r + i * WARPS < s.tile_rows)
+                *reinterpret_cast<uint32_t *>(to + (r + i * WARPS) * s.pitch) =
+                    __byte_perm(__byte_perm(bytes[i][0], bytes[i][1], 0x0040),
+                                __byte_perm(bytes[i][2], bytes[i][3], 0x0040), 0x5410);
     }
 }
 

@@ -225,8 +225,8 @@ static uint16_t half_of_factor(const double *weights, size_t count, double unit,
     return half;
 }
 
-/* The row for 16 samples: those of a lane's four words' rows are neighbours, and the numbers in them are the bytes
- * 0 and 2, or 1 and 3, of a word of the picture's. */
+/* The row for 16 samples. The samples of a lane's four words are neighbours, and the numbers of a word
+ * belong to bytes 0 and 2, or 1 and 3, of a word of the picture. */
 static void fill_row(const GfStep *step, const GfTensor *tensor, size_t p, uint32_t *word)
 {
     int first_word;

@@ -13,6 +13,7 @@
 #include "common/status.h"
 #include "gpu/algorithms.h"
 #include "gpu/tensor.h"
+#include "tests/unit/bank_step.h"
 
 enum { BLOCK = 8, GROUP = GF_LARGE_GROUP, SIDE = 160 };
 
@@ -42,32 +43,12 @@ static void fill_integers(size_t count, size_t most)
         weights[i] = (double)between(0, 2 * most) - (double)most;
 }
 
-/* A bank of one kernel, of the weights above, on a picture of 8 bits. */
+/* Of the weights above, anchored anywhere. */
 static GfStep bank(size_t channels, size_t width, size_t height)
 {
-    GfStep step = {.kind = GF_STEP_FILTER,
-                   .in_width = 1000,
-                   .in_height = 1000,
-                   .out_width = 1000,
-                   .out_height = 1000,
-                   .channels = channels,
-                   .out_channels = channels,
-                   .post_channels = channels,
-                   .in = GF_U8,
-                   .out = GF_U8,
-                   .stride_x = 1,
-                   .stride_y = 1,
-                   .dilation_x = 1,
-                   .dilation_y = 1,
-                   .gain = 1.0};
-    step.linear = (GfLinear){.filters = 1,
-                             .width = width,
-                             .height = height,
-                             .groups = 1,
-                             .anchor_x = between(0, width - 1),
-                             .anchor_y = between(0, height - 1),
-                             .scale = 1.0,
-                             .weights = weights};
+    GfStep step = bank_step(1000, channels, width, height, weights);
+    step.linear.anchor_x = between(0, width - 1);
+    step.linear.anchor_y = between(0, height - 1);
     step.origin_x = -(ptrdiff_t)step.linear.anchor_x;
     step.origin_y = -(ptrdiff_t)step.linear.anchor_y;
     return step;

@@ -13,6 +13,7 @@
 #include "common/status.h"
 #include "gpu/algorithms.h"
 #include "gpu/tensor.h"
+#include "tests/unit/bank_step.h"
 
 enum { BLOCK = 8, GROUP = 16, RGB = 3 };
 
@@ -34,35 +35,9 @@ static size_t between(size_t least, size_t most)
     return least + next() % (most - least + 1);
 }
 
-/* A bank of one kernel on a picture of 8 bits. */
 static GfStep bank(size_t channels, size_t width, size_t height, double *weights)
 {
-    GfStep step = {.kind = GF_STEP_FILTER,
-                   .in_width = 100,
-                   .in_height = 100,
-                   .out_width = 100,
-                   .out_height = 100,
-                   .channels = channels,
-                   .out_channels = channels,
-                   .post_channels = channels,
-                   .in = GF_U8,
-                   .out = GF_U8,
-                   .stride_x = 1,
-                   .stride_y = 1,
-                   .dilation_x = 1,
-                   .dilation_y = 1,
-                   .gain = 1.0};
-    step.linear = (GfLinear){.filters = 1,
-                             .width = width,
-                             .height = height,
-                             .groups = 1,
-                             .anchor_x = width / 2,
-                             .anchor_y = height / 2,
-                             .scale = 1.0,
-                             .weights = weights};
-    step.origin_x = -(ptrdiff_t)step.linear.anchor_x;
-    step.origin_y = -(ptrdiff_t)step.linear.anchor_y;
-    return step;
+    return bank_step(100, channels, width, height, weights);
 }
 
 /* Sample n of a block, from the words of the second matrix: `rows` holds, for each row of taps, the
