@@ -910,20 +910,15 @@ template <int STEPS, int BLOCKS>
 __global__ void __maxnreg__((registers_of_factors<STEPS, BLOCKS>()))
     tensor_factors(const __grid_constant__ Tensor s)
 {
-    __shared__ uint4 rows[STEPS * THREADS]; /* of two planes, 32 lanes */
+    __shared__ uint4 rows[2 * STEPS * 32];
     __shared__ Ring<Runs<STEPS>> rings[WARPS];
     Ring<Runs<STEPS>> &ring = rings[threadIdx.x / 32];
     Walk w;
-    uint4 own[STEPS]; /* which are on their way while the strip is looked at */
 #pragma unroll
-    for (int i = 0; i < STEPS; i++)
-        own[i] = reinterpret_cast<const uint4 *>(s.words)[i * THREADS + threadIdx.x];
-    const bool any = begin(s, ring, &w);
-#pragma unroll
-    for (int i = 0; i < STEPS; i++)
-        rows[i * THREADS + threadIdx.x] = own[i];
+    for (int i = 0; i < 2 * STEPS * 32; i += THREADS)
+        rows[i + threadIdx.x] = reinterpret_cast<const uint4 *>(s.words)[i + threadIdx.x];
     __syncthreads();
-    if (!any)
+    if (!begin(s, ring, &w))
         return;
     Stream<Runs<STEPS>> stream(s, w, ring, 0);
     const Factors<STEPS, BLOCKS> factors(s, rows);
