@@ -255,10 +255,19 @@ static bool has_negative_tap(const GfLinear *linear)
     return false;
 }
 
+/* Pictures without opacity are not, whatever the pipeline would do with one. */
+static bool is_premultiplied(const GfPipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->count; i++)
+        if (pipeline->steps[i].kind == GF_STEP_PREMULTIPLY)
+            return true;
+    return false;
+}
+
 bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
 {
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
-    bool premultiplied = pipeline->alpha == GF_ALPHA_PREMUL;
+    bool premultiplied = is_premultiplied(pipeline);
     Knowledge known = {.largest = gf_sample_max(first->in),
                        .integer = !gf_sample_is_float(first->in) && !premultiplied,
                        .is_signed = gf_sample_is_float(first->in)};

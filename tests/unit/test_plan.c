@@ -293,6 +293,10 @@ static void test_precision(void **state)
         {"box", GF_F32, GF_F64, true},
         {"binomial", GF_F32, GF_U8, false},
         {"sharpen:amount=20.3", GF_F32, GF_U16, true}, /* floats up to 65535 */
+        {"sharpen", GF_U8, GF_U8, false},
+        {"sharpen:amount=0.7", GF_U8, GF_U8, false},
+        {"emboss", GF_U8, GF_U8, false},
+        {"unsharp", GF_U8, GF_U8, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfFormat format = gray;
@@ -302,6 +306,11 @@ static void test_precision(void **state)
             fail_msg("%s is%s wide", cases[i].text, cases[i].wide ? " not" : "");
         drop(plan);
     }
+    /* Only where there is an opacity is one divided by. */
+    const GfFormat opacity = {gray.width, gray.height, 2, true, GF_U8};
+    GfPlan *plan = plan_for("sharpen", opacity, gf_plan_options_default(GF_U8));
+    assert_true(plan->pipelines[0].wide);
+    drop(plan);
 }
 
 /* ---- layers and pools ---- */
