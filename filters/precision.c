@@ -31,6 +31,7 @@ typedef struct Knowledge {
     bool is_signed; /* samples may be negative */
     bool lossy; /* a derivative or a difference was taken of rounded samples: small values, large
                    relative error */
+    bool jumps; /* rounded samples decided between two values that lie apart */
 } Knowledge;
 
 typedef struct Sums {
@@ -113,6 +114,7 @@ static void follow_combine(const GfStep *step, double limit, Knowledge *known)
         known->largest *= n;
         break;
     case GF_COMBINE_UNSHARP:
+        known->jumps |= step->combine.threshold > 0.0 && known->error > 0.0;
         known->error *= 1.0 + 2.0 * step->combine.amount;
         known->largest *= 1.0 + 2.0 * step->combine.amount;
         break;
@@ -301,6 +303,8 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         for (size_t j = 0; j < step->posts; j++)
             follow_post(&step->post[j], step->light, limit, &known);
     }
+    if (known.jumps)
+        return true;
     if (gf_sample_is_float(last->out))
         return known.lossy;
     double allowed = last->out == GF_U8 ? 1e-3 : 0.05;

@@ -297,6 +297,7 @@ static void test_precision(void **state)
         {"sharpen:amount=0.7", GF_U8, GF_U8, false},
         {"emboss", GF_U8, GF_U8, false},
         {"unsharp", GF_U8, GF_U8, false},
+        {"unsharp:threshold=4", GF_U8, GF_U8, true}, /* on which side of 4 must be right */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfFormat format = gray;
