@@ -285,6 +285,13 @@ static GfTile general_tile(const GfStep *step)
     return side <= 5 ? (GfTile){32, 8, 32} : (GfTile){64, 4, 32};
 }
 
+/* One kernel of up to 7 x 7 on a channel of floats: `special` reads short strips at once. */
+static bool is_short(const GfStep *step)
+{
+    return step->in == GF_F32 && step->channels == 1 && step->linear.filters == 1 &&
+           gf_max(step->taps_x, step->taps_y) <= 7;
+}
+
 GfTile gf_model_tile(const char *method, const GfStep *step)
 {
     const struct Model *model = find_model(method);
@@ -292,6 +299,8 @@ GfTile gf_model_tile(const char *method, const GfStep *step)
         return (GfTile){1, 1, 1};
     if (strcmp(method, "general") == 0)
         return general_tile(step);
+    if (strcmp(method, "special") == 0 && is_short(step))
+        return (GfTile){128, 8, 1};
     if (strcmp(method, "special") == 0 && gf_step_is_layer(step))
         return (GfTile){128, 64, SIZE_MAX};
     return model->tile;

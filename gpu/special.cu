@@ -1,7 +1,7 @@
 /* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
  * filtered one by one with small kernels, and for layers of one channel and one map. (Layers of
- * more maps: special_layer.cu.)
+ * more maps: special_layer.cu; most of what is done to a channel of floats: special_short.cu.)
  *
  * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and nothing
  * waited for but memory. A thread owns N neighbouring samples. Each input row is read from global
@@ -996,6 +996,9 @@ bool is_bank(const GfLaunch *launch)
 extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
+    if (gf_special_is_short(launch) &&
+        (step->linear.width <= 3 || step->out_width * step->out_height >= LARGE / 2))
+        return gf_launch_special_short(launch, stream);
     const bool layer = gf_step_is_layer(step) && !is_bank(launch);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;

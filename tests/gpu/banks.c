@@ -253,6 +253,34 @@ void test_sweep(void)
         }
 }
 
+/* Gray pictures of floats whose sides are about those of short strips (128 x 8 samples and twice that), or
+ * less than a vector; samples out as floats and, by a second step, as bytes. */
+void test_short_strips(void)
+{
+    static const size_t widths[] = {1,   2,   3,   4,   5,   7,   8,   124, 125, 126, 127,
+                                    128, 129, 130, 131, 132, 255, 256, 257, 259, 511, 517};
+    static const size_t heights[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 33};
+    static const size_t sides[] = {1, 3, 5, 7};
+    size_t turn = 0;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t h = 0; h < sizeof heights / sizeof *heights; h++)
+            for (size_t k = 0; k < sizeof sides / sizeof *sides; k++) {
+                const size_t now = turn++;
+                const GfSample sample = now % 5 == 1 ? GF_U8 : GF_F32;
+                if (quick && now % 41 != 0)
+                    continue;
+                GfFilter *filter = new_filter();
+                if (sample == GF_U8) /* whose second step is one of floats */
+                    add_kernel(filter, 1, 3, 3, FRACTION);
+                add_kernel(filter, 1, sides[k], sides[k], FRACTION);
+                if (now % 3 == 0)
+                    add_function(filter, GF_POINTWISE_ABS, 0.0, 0.0);
+                run_some("short strips", format_of(widths[w], heights[h], 1, sample),
+                         options_of(sample, (GfBorder)((now + now / BORDERS) % BORDERS)), 2,
+                         filter);
+            }
+}
+
 /* More rows, and longer rows, than one grid dimension has blocks or 16 bits can count. */
 void test_long(void)
 {

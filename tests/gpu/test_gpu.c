@@ -40,6 +40,7 @@ static const struct {
               {"tilings", test_tilings, true},
               {"depths", test_depths, false},
               {"sweep", test_sweep, true},
+              {"short strips", test_short_strips, true},
               {"long", test_long, false},
               {"sessions", test_sessions, true},
               {"failures", test_failures, false}};

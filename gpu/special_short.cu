@@ -1,0 +1,437 @@
+/* Method `special` for one kernel of up to 7 x 7 on a channel of floats, where the memory's speed is all that
+ * counts.
+ *
+ * A warp owns a short strip: 8 output rows of 128 samples. It begins to read all rows that the strip needs
+ * before it uses the first, so that few warps have as much on its way as memory can take, and neighbours
+ * read the rows that they share while those are in L2. Strips of dozens of rows, which special.cu walks
+ * down, read each row less often, but drift apart, and got 3.5 TB/s on an H200 where these get 4.1
+ * (bench/results/2026-11-22-h200.md).
+ *
+ * A lane owns four neighbouring samples, a vector of 16 bytes. It gets its neighbours' by shuffles;
+ * those beside the strip, which the lanes at its ends need, are read by all lanes: each a vector, the first
+ * half of the lanes on the left of a row each, the second half on the right.
+ *
+ * From the rows to the samples there is no branch, so that instructions of different rows fill each
+ * other's gaps. Rows and columns beside the picture are found by the border's rule once, a lane one of
+ * them, and strips that have such differ in how they read alone.
+ *
+ * Costs for a sample: (8 + K - 1) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write;
+ * K * K multiply-adds and some 6 operations. */
+#include "gpu/device.cuh"
+
+namespace
+{
+
+/* What may be tuned. */
+constexpr int ROWS = 8;                               /* of a strip */
+constexpr int ACROSS = 4;                             /* strips of a block, side by side, */
+template <int K> constexpr int DOWN = K == 5 ? 2 : 1; /* and below each other */
+template <int K>
+constexpr int BLOCKS = (K == 7 ? 5 : 6) / DOWN<K>; /* of a multiprocessor, at least */
+
+constexpr int VECTOR = 4, STRIP = 32 * VECTOR;                   /* samples of a lane, of a strip */
+template <int K> constexpr int COUNT = ROWS + K - 1;             /* input rows of a strip */
+constexpr size_t MOST_BLOCKS = 65535;                            /* what grid.y holds */
+constexpr size_t MOST_COLUMNS = (1u << 31) - 4 * STRIP * ACROSS; /* so that int holds them all */
+
+/* ---- what a launch is told ---- */
+
+template <int K> struct Short {
+    GfRows in;
+    GfOutRows out;
+    size_t y0, rows; /* first output row, and how many there are */
+    int width;
+    long long height;
+    long long origin_y; /* input row of the first tap for output row 0 */
+    bool vector_out;    /* vectors are aligned where samples go */
+    GfBorder border;
+    float border_value;
+    float scale, offset; /* of a sum; the offset is -0 where there is none, which changes nothing */
+    unsigned keep;       /* bits of a number: all but the sign for its size */
+    float taps[K * K];
+};
+
+/* Where a warp works. Input row 0 is that of the first tap for its first output row. */
+struct Strip {
+    size_t top;      /* its first output row, */
+    int rows, first; /* how many it has, its first column */
+};
+
+__device__ int my_lane()
+{
+    return static_cast<int>(threadIdx.x % 32);
+}
+
+/* ---- reading ---- */
+
+/* A strip's rows as a lane reads them, and the vector beside the strip that it reads. */
+template <int K> struct Rows {
+    float4 own[COUNT<K>], side;
+};
+
+/* Reads in the order of the program: nothing waits for one of these before all have begun. */
+__device__ float4 read_in_order(const float *from)
+{
+    float4 v;
+    asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from)
+                 : "memory");
+    return v;
+}
+
+/* Four samples, one by one. What does not lie on the picture is read as well, from somewhere else, so
+ * that no read waits for a choice. */
+__device__ float4 gather(const float *row, const int (&columns)[VECTOR], float border)
+{
+    float v[VECTOR];
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        v[i] = __ldg(row + max(columns[i], 0));
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        v[i] = columns[i] < 0 ? border : v[i];
+    return make_float4(v[0], v[1], v[2], v[3]);
+}
+
+/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands, or where no
+ * output row meets it. */
+template <int K> __device__ int find_slot(const Short<K> &s, const Strip &strip, int r)
+{
+    if (r >= strip.rows + K - 1)
+        return -1;
+    const long long y =
+        gf_border_index(static_cast<long long>(strip.top) + s.origin_y + r, s.height, s.border);
+    const size_t slot = static_cast<size_t>(y) - s.in.first;
+    return y < 0 ? -1 : static_cast<int>(slot - (slot >= s.in.capacity ? s.in.capacity : 0));
+}
+
+/* The slot of a strip's first input row, if all rows lie on the picture and one after the other in memory;
+ * else -1. */
+template <int K> __device__ int find_slots(const Short<K> &s, const Strip &strip)
+{
+    const long long y = static_cast<long long>(strip.top) + s.origin_y;
+    size_t slot = static_cast<size_t>(y) - s.in.first;
+    slot -= slot >= s.in.capacity ? s.in.capacity : 0;
+    const bool together = strip.rows == ROWS && y >= 0 && y + COUNT<K> <= s.height &&
+                          slot + COUNT<K> <= s.in.capacity;
+    return together ? static_cast<int>(slot) : -1;
+}
+
+template <int K> __device__ const float *row_at(const Short<K> &s, int slot)
+{
+    return reinterpret_cast<const float *>(static_cast<const unsigned char *>(s.in.samples) +
+                                           static_cast<size_t>(slot) * s.in.stride +
+                                           blockIdx.z * s.in.batch);
+}
+
+/* The columns of four samples from `first` on; beside the picture, as far as taps reach, those that stand for
+ * them. -1: the constant, or what nothing needs. */
+template <int K> __device__ void find_columns(const Short<K> &s, int first, int (&columns)[VECTOR])
+{
+    constexpr int SIDE = K / 2;
+    const int width = s.width, lane = my_lane();
+    const int beside = lane < SIDE ? lane - SIDE : width + lane - SIDE; /* that this lane finds */
+    const int found = static_cast<int>(gf_border_index(beside, s.width, s.border));
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        const int c = first + i, finder = (c < 0 ? c : c - width) + SIDE;
+        const int other = __shfl_sync(~0u, found, finder & 31);
+        const bool reached = c >= -SIDE && c < width + SIDE;
+        columns[i] = c >= 0 && c < width ? c : reached ? other : -1;
+    }
+}
+
+/* All that lies on the picture, its rows one after the other in memory from `row` on. */
+template <int K>
+__device__ void read_own(const Short<K> &s, const float *row, int first, Rows<K> &rows)
+{
+    const size_t stride = s.in.stride / sizeof(float);
+#pragma unroll
+    for (int r = 0; r < COUNT<K>; r++)
+        rows.own[r] = read_in_order(row + first + r * stride);
+}
+
+/* The same of any strip: lane r has found the slot of row r. Vectors that begin on the picture and end
+ * beside it are read sample by sample, and then all. */
+template <int K> __device__ void read_any(const Short<K> &s, int found, int first, Rows<K> &rows)
+{
+    const bool reached = first < s.width + K / 2;
+    const auto row = [&](int r) { return row_at(s, max(__shfl_sync(~0u, found, r), 0)); };
+    if (__all_sync(~0u, first <= s.width - VECTOR || !reached)) {
+#pragma unroll
+        for (int r = 0; r < COUNT<K>; r++)
+            rows.own[r] = read_in_order(row(r) + (reached ? first : 0));
+    } else {
+        int columns[VECTOR];
+        find_columns(s, first, columns);
+#pragma unroll
+        for (int r = 0; r < COUNT<K>; r++)
+            rows.own[r] = gather(row(r), columns, s.border_value);
+    }
+    const unsigned missing = __ballot_sync(~0u, found < 0);
+    const float b = s.border_value;
+#pragma unroll
+    for (int r = 0; r < COUNT<K>; r++)
+        if (missing >> r & 1)
+            rows.own[r] = make_float4(b, b, b, b);
+}
+
+/* The vector beside a strip in the row whose slot this lane has found. */
+template <int K> __device__ float4 read_side(const Short<K> &s, int found, int first)
+{
+    int columns[VECTOR];
+    find_columns(s, first, columns);
+    for (int &column : columns)
+        column = found < 0 ? -1 : column;
+    return gather(row_at(s, max(found, 0)), columns, s.border_value);
+}
+
+template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip, Rows<K> &rows)
+{
+    const int lane = my_lane(), first = strip.first + lane * VECTOR;
+    const int side = strip.first + (lane < COUNT<K> ? -VECTOR : STRIP);
+    const int slots = find_slots(s, strip), r = lane % COUNT<K>;
+    if (slots >= 0 && strip.first > 0 && strip.first + STRIP + VECTOR <= s.width) {
+        rows.side = read_in_order(row_at(s, slots + r) + side);
+        read_own(s, row_at(s, slots), first, rows);
+    } else {
+        const int found = slots >= 0 ? slots + r : find_slot(s, strip, r);
+        if (slots >= 0 && strip.first + STRIP <= s.width)
+            read_own(s, row_at(s, slots), first, rows);
+        else
+            read_any(s, found, first, rows);
+        rows.side = read_side(s, found, side);
+    }
+    __syncwarp(); /* what was read is not used before this */
+}
+
+/* ---- sums ---- */
+
+/* What lanes at the strip's ends need of the vector that this lane read beside it. */
+template <int K> __device__ void take_edge(const float4 &side, float (&edge)[K / 2 + 1])
+{
+    constexpr int SIDE = K / 2;
+    const float v[VECTOR] = {side.x, side.y, side.z, side.w};
+#pragma unroll
+    for (int i = 0; i < SIDE; i++)
+        edge[i] = my_lane() < COUNT<K> ? v[VECTOR - SIDE + i] : v[i];
+}
+
+/* The samples that a lane's sums need of row r. */
+template <int K>
+__device__ void widen(const float4 &own, const float (&edge)[K / 2 + 1], int r,
+                      float (&x)[VECTOR + K - 1])
+{
+    constexpr int SIDE = K / 2;
+    const int lane = my_lane();
+    const float v[VECTOR] = {own.x, own.y, own.z, own.w};
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        x[SIDE + i] = v[i];
+#pragma unroll
+    for (int i = 0; i < SIDE; i++) {
+        const float beyond = __shfl_sync(~0u, edge[i], lane < 16 ? r : COUNT<K> + r);
+        const float left = __shfl_up_sync(~0u, v[VECTOR - SIDE + i], 1);
+        const float right = __shfl_down_sync(~0u, v[i], 1);
+        x[i] = lane == 0 ? beyond : left;
+        x[SIDE + VECTOR + i] = lane == 31 ? beyond : right;
+    }
+}
+
+/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that see
+ * their last one come out in `done`. */
+template <int K>
+__device__ void add_row(const Short<K> &s, const float (&x)[VECTOR + K - 1],
+                        float (&sums)[K][VECTOR], float (&done)[VECTOR])
+{
+#pragma unroll
+    for (int j = K - 1; j >= 0; j--)
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++) {
+            float sum = j ? sums[j][i] : 0.0f;
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                sum = fmaf(s.taps[j * K + k], x[i + k], sum);
+            (j == K - 1 ? done[i] : sums[(j + 1) % K][i]) = sum;
+        }
+}
+
+/* ---- storing ---- */
+
+/* Stores bytes of words without a branch. Lines that vectors fill leave L2 before others. */
+template <int BYTES>
+__device__ void store_if(bool wanted, unsigned char *to, const uint32_t (&word)[4])
+{
+    const int p = wanted;
+    if constexpr (BYTES == 1)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n"
+                     "@p st.global.b8 [%0], %1;\n}" ::"l"(to),
+                     "r"(word[0]), "r"(p)
+                     : "memory");
+    else if constexpr (BYTES == 2)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n"
+                     "@p st.global.b16 [%0], %1;\n}" ::"l"(to),
+                     "h"(static_cast<uint16_t>(word[0])), "r"(p)
+                     : "memory");
+    else if constexpr (BYTES == 4)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n"
+                     "@p st.global.cs.b32 [%0], %1;\n}" ::"l"(to),
+                     "r"(word[0]), "r"(p)
+                     : "memory");
+    else if constexpr (BYTES == 8)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
+                     "@p st.global.cs.v2.b32 [%0], {%1, %2};\n}" ::"l"(to),
+                     "r"(word[0]), "r"(word[1]), "r"(p)
+                     : "memory");
+    else
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
+                     "@p st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};\n}" ::"l"(to),
+                     "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(p)
+                     : "memory");
+}
+
+/* Stores the first `left` of four samples, together or one by one. */
+template <typename Out>
+__device__ void store(unsigned char *to, bool together, int left, const float (&v)[VECTOR])
+{
+    constexpr int BYTES = sizeof(Out), IN_WORD = 4 / BYTES;
+    uint32_t word[4] = {};
+    if constexpr (BYTES == 1)
+        word[0] = gf_round_bytes(v[0], v[1], v[2], v[3]);
+    else if constexpr (BYTES == 2)
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            word[i / 2] |= static_cast<uint32_t>(gf_convert<Out>(v[i])) << i % 2 * 16;
+    else
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            word[i] = __float_as_uint(v[i]);
+    together = together && left >= VECTOR;
+    store_if<VECTOR * BYTES>(together, to, word);
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        const uint32_t one[4] = {word[i / IN_WORD] >> i % IN_WORD * 8 * BYTES % 32};
+        store_if<BYTES>(!together && i < left, to + i * BYTES, one);
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* A block has ACROSS strips side by side, DOWN below each other. */
+template <typename Out, int K>
+__global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
+    special_short(const __grid_constant__ Short<K> s)
+{
+    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
+    const int first = (static_cast<int>(blockIdx.x) * ACROSS + warp % ACROSS) * STRIP;
+    const size_t down = (static_cast<size_t>(blockIdx.y) * DOWN<K> + warp / ACROSS) * ROWS;
+    if (first >= s.width || down >= s.rows)
+        return;
+    const int count = static_cast<int>(min(s.rows - down, static_cast<size_t>(ROWS)));
+    Rows<K> rows;
+    read_rows(s, {s.y0 + down, count, first}, rows);
+    const int column = first + my_lane() * VECTOR, left = s.width - column;
+    unsigned char *to = static_cast<unsigned char *>(s.out.samples) + blockIdx.z * s.out.batch +
+                        down * s.out.stride + static_cast<size_t>(column) * sizeof(Out);
+    float sums[K][VECTOR] = {}, edge[K / 2 + 1];
+    take_edge<K>(rows.side, edge);
+#pragma unroll
+    for (int r = 0; r < COUNT<K>; r++) {
+        float x[VECTOR + K - 1], done[VECTOR];
+        widen<K>(rows.own[r], edge, r, x);
+        add_row(s, x, sums, done);
+        if (r < K - 1)
+            continue;
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            done[i] = __uint_as_float(__float_as_uint(fmaf(done[i], s.scale, s.offset)) & s.keep);
+        store<Out>(to, s.vector_out, r - (K - 1) < count ? left : 0, done);
+        to += s.out.stride;
+    }
+}
+
+/* ---- the launcher ---- */
+
+/* Is what follows the sums nothing, or their size alone? */
+bool is_plain(const GfStep *step)
+{
+    const bool size = step->posts == 1 && step->post[0].op == GF_POINTWISE_ABS &&
+                      step->gain > 0.0 && step->mid == 0.0;
+    return step->combine.op == GF_COMBINE_NONE && (step->posts == 0 || size);
+}
+
+template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfStep *step = launch->step;
+    const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
+    const double offset = shift * step->gain + step->mid;
+    Short<K> s = {};
+    s.in = launch->in;
+    s.out = launch->out;
+    s.y0 = launch->y0;
+    s.rows = launch->y1 - launch->y0;
+    s.width = static_cast<int>(step->in_width);
+    s.height = static_cast<long long>(step->in_height);
+    s.origin_y = step->origin_y;
+    s.vector_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch, VECTOR * sizeof(Out));
+    s.border = step->border;
+    s.border_value = static_cast<float>(step->border_value);
+    s.scale = static_cast<float>(step->linear.scale * step->gain);
+    s.offset = offset == 0.0 ? -0.0f : static_cast<float>(offset);
+    s.keep = step->posts == 0 ? ~0u : 0x7fffffffu;
+    for (int i = 0; i < K * K; i++)
+        s.taps[i] = static_cast<const float *>(launch->weights_host)[i];
+    const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, STRIP * ACROSS)),
+                    static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS * DOWN<K>)),
+                    static_cast<unsigned>(launch->count));
+    special_short<Out, K><<<grid, 32 * ACROSS * DOWN<K>, 0, stream>>>(s);
+    return cudaGetLastError();
+}
+
+template <typename Out> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (launch->step->linear.width) {
+    case 1:
+        return run<Out, 1>(launch, stream);
+    case 3:
+        return run<Out, 3>(launch, stream);
+    case 5:
+        return run<Out, 5>(launch, stream);
+    case 7:
+        return run<Out, 7>(launch, stream);
+    }
+    return cudaErrorNotSupported;
+}
+
+} // namespace
+
+extern "C" bool gf_special_is_short(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    const GfLinear *linear = &step->linear;
+    return step->in == GF_F32 && step->channels == 1 && step->post_channels == 1 &&
+           linear->filters == 1 && linear->depth <= 1 && linear->width == linear->height &&
+           linear->width % 2 != 0 && linear->width <= GF_SPECIAL_SIDE && is_plain(step) &&
+           gf_step_is_dense(step) && launch->tiling == 0 && !launch->pool &&
+           launch->in.pixel == 1 && launch->out.pixel == 1 && step->in_width == step->out_width &&
+           step->in_width >= VECTOR && step->in_width <= MOST_COLUMNS &&
+           step->origin_x == -static_cast<long long>(linear->width / 2) &&
+           gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch,
+                      VECTOR * sizeof(float)) &&
+           launch->y1 - launch->y0 <= MOST_BLOCKS * ROWS;
+}
+
+extern "C" cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (launch->step->out) {
+    case GF_U8:
+        return run_side<uint8_t>(launch, stream);
+    case GF_U16:
+        return run_side<uint16_t>(launch, stream);
+    case GF_F32:
+        return run_side<float>(launch, stream);
+    default:
+        return cudaErrorNotSupported;
+    }
+}
