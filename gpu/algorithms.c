@@ -422,7 +422,7 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
 
 /* ---- where methods are worth while, as measured (bench/results) ---- */
 
-/* Of floats two passes are faster from 7 x 7 on. */
+/* Of floats two passes are faster from 7 x 7 on, but for one channel's (gpu/special_short.cu). */
 static bool special_pays(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
@@ -432,7 +432,9 @@ static bool special_pays(const GfStep *step, bool wide)
     if (side > GF_SPECIAL_SIDE && 4 * linear->width * linear->height < side * side)
         return false;
     return separable_supports(step, wide) != GF_OK ||
-           (side == GF_SPECIAL_SIDE && !gf_sample_is_float(step->in));
+           (side == GF_SPECIAL_SIDE &&
+            (!gf_sample_is_float(step->in) ||
+             (step->in == GF_F32 && step->channels == 1 && linear->filters == 1)));
 }
 
 /* Of layers, squares as networks have them, where a card has work for a while. On one channel, windows side
