@@ -46,7 +46,8 @@ template <typename In, int K> constexpr int AHEAD = K > 7 ? 1 : sizeof(In) == 1 
 constexpr int MOST_ROWS = 16;     /* output rows of a strip, times K (of 1 x 1: 3) */
 constexpr double LATENCY = 3.0;   /* of a row, in what another warp takes for one */
 constexpr int ASKED_ROWS = 32;    /* output rows of a strip, with the tilings */
-constexpr size_t LARGE = 1 << 21; /* pixels of a large picture */
+constexpr size_t LARGE = 1 << 21; /* pixels of a large picture, */
+constexpr size_t SMALL = 1 << 20; /* and of one on which layers of large kernels take short tiles */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
@@ -996,10 +997,10 @@ bool is_bank(const GfLaunch *launch)
 extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
-    if (gf_special_is_short(launch) &&
-        (step->linear.width <= 3 || step->out_width * step->out_height >= LARGE / 2))
+    const bool bank = !gf_step_is_layer(step), small = step->out_width * step->out_height < SMALL;
+    if (gf_special_is_short(launch) && (bank || step->linear.width <= 3 || !small))
         return gf_launch_special_short(launch, stream);
-    const bool layer = gf_step_is_layer(step) && !is_bank(launch);
+    const bool layer = !bank && !is_bank(launch);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;
     if (layer && step->channels > 1)

@@ -29,9 +29,10 @@ template <int K> constexpr int DOWN = K == 5 ? 2 : 1; /* and below each other */
 template <int K>
 constexpr int BLOCKS = (K == 7 ? 5 : 6) / DOWN<K>; /* of a multiprocessor, at least */
 
-constexpr int VECTOR = 4, STRIP = 32 * VECTOR;                   /* samples of a lane, of a strip */
-template <int K> constexpr int COUNT = ROWS + K - 1;             /* input rows of a strip */
-constexpr size_t MOST_BLOCKS = 65535;                            /* what grid.y holds */
+constexpr int VECTOR = 4, STRIP = 32 * VECTOR;       /* samples of a lane, of a strip */
+template <int K> constexpr int COUNT = ROWS + K - 1; /* input rows of a strip */
+static_assert(2 * COUNT<GF_SPECIAL_SIDE> <= 32);     /* vectors beside it, a lane each */
+constexpr size_t MOST_BLOCKS = 65535;                /* what grid.y holds */
 constexpr size_t MOST_COLUMNS = (1u << 31) - 4 * STRIP * ACROSS; /* so that int holds them all */
 
 /* ---- what a launch is told ---- */
@@ -193,7 +194,8 @@ template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip
     const int side = strip.first + (lane < COUNT<K> ? -VECTOR : STRIP);
     const int slots = find_slots(s, strip), r = lane % COUNT<K>;
     if (slots >= 0 && strip.first > 0 && strip.first + STRIP + VECTOR <= s.width) {
-        rows.side = read_in_order(row_at(s, slots + r) + side);
+        if (K > 1)
+            rows.side = read_in_order(row_at(s, slots + r) + side);
         read_own(s, row_at(s, slots), first, rows);
     } else {
         const int found = slots >= 0 ? slots + r : find_slot(s, strip, r);
@@ -201,7 +203,8 @@ template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip
             read_own(s, row_at(s, slots), first, rows);
         else
             read_any(s, found, first, rows);
-        rows.side = read_side(s, found, side);
+        if (K > 1)
+            rows.side = read_side(s, found, side);
     }
     __syncwarp(); /* what was read is not used before this */
 }
