@@ -572,13 +572,15 @@ static void test_choice(void **unused)
     assert_string_equal(choose(&step, 90), "tensor");
     assert_string_equal(choose(&step, 80), "tensor");
     assert_string_equal(choose(&step, 75), "shared");
-    /* Of floats a product of 7 x 7 goes to two passes, other kernels do not. */
-    step = bank(1, 7, 7, seven);
-    step.in = step.out = GF_F32;
-    assert_string_equal(choose(&step, 90), "special");
-    step.separable = true;
-    step.linear.rows = step.linear.columns = seven;
-    assert_string_equal(choose(&step, 90), "separable");
+    /* Of colours in floats a product of 7 x 7 goes to two passes; other kernels do not, nor does gray. */
+    for (size_t channels = 1; channels <= RGB; channels += RGB - 1) {
+        step = bank(channels, 7, 7, seven);
+        step.in = step.out = GF_F32;
+        assert_string_equal(choose(&step, 90), "special");
+        step.separable = true;
+        step.linear.rows = step.linear.columns = seven;
+        assert_string_equal(choose(&step, 90), channels == RGB ? "separable" : "special");
+    }
     /* Large kernels of gray, unless hardly any of their square is filled; not of colour. */
     step = bank(1, 9, 9, nine);
     step.in = step.out = GF_F32;
