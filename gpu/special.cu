@@ -43,11 +43,11 @@ namespace
 constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their own */
 /* Rows that are being read. */
 template <typename In, int K> constexpr int AHEAD = K > 7 ? 1 : sizeof(In) == 1 || K > 3 ? 2 : 3;
-constexpr int MOST_ROWS = 16;     /* output rows of a strip, times K (of 1 x 1: 3) */
-constexpr double LATENCY = 3.0;   /* of a row, in what another warp takes for one */
-constexpr int ASKED_ROWS = 32;    /* output rows of a strip, with the tilings */
-constexpr size_t LARGE = 1 << 21; /* pixels of a large picture, */
-constexpr size_t SMALL = 1 << 20; /* and of one on which layers of large kernels take short tiles */
+constexpr int MOST_ROWS = 16;      /* output rows of a strip, times K (of 1 x 1: 3) */
+constexpr double LATENCY = 3.0;    /* of a row, in what another warp takes for one */
+constexpr int ASKED_ROWS = 32;     /* output rows of a strip, with the tilings */
+constexpr size_t LARGE = 1 << 21;  /* pixels of a large picture */
+constexpr size_t MEDIUM = 1 << 20; /* from which 5 x 5 and 7 x 7 by short strips were measured */
 
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
@@ -997,10 +997,10 @@ bool is_bank(const GfLaunch *launch)
 extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
-    const bool bank = !gf_step_is_layer(step), small = step->out_width * step->out_height < SMALL;
-    if (gf_special_is_short(launch) && (bank || step->linear.width <= 3 || !small))
+    if (gf_special_is_short(launch) &&
+        (step->linear.width <= 3 || step->out_width * step->out_height >= MEDIUM))
         return gf_launch_special_short(launch, stream);
-    const bool layer = !bank && !is_bank(launch);
+    const bool layer = gf_step_is_layer(step) && !is_bank(launch);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;
     if (layer && step->channels > 1)

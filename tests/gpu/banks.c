@@ -254,7 +254,8 @@ void test_sweep(void)
 }
 
 /* Gray pictures of floats whose sides are about those of short strips (128 x 8 samples and twice that), or
- * less than a vector; samples out as floats and, by a second step, as bytes. */
+ * less than a vector; samples out as floats and, by a second step, as bytes. Then some that are large
+ * enough for 5 x 5 and 7 x 7 to go by such strips. */
 void test_short_strips(void)
 {
     static const size_t widths[] = {1,   2,   3,   4,   5,   7,   8,   124, 125, 126, 127,
@@ -279,6 +280,12 @@ void test_short_strips(void)
                          options_of(sample, (GfBorder)((now + now / BORDERS) % BORDERS)), 2,
                          filter);
             }
+    static const size_t large[][2] = {{1025, 1031}, {2051, 517}, {130, 8081}};
+    for (size_t i = 0; i < (quick ? 1 : 3); i++)
+        for (size_t side = 5; side <= 7; side += 2)
+            for (int border = 0; border < GF_BORDER_VALID; border++)
+                run_one("short strips", format_of(large[i][0], large[i][1], 1, GF_F32),
+                        options_of(GF_F32, (GfBorder)border), kernel(1, side, side, FRACTION));
 }
 
 /* More rows, and longer rows, than one grid dimension has blocks or 16 bits can count. */

@@ -159,6 +159,19 @@ static void test_shared_tile(void **state)
         }
 }
 
+/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; beyond 7 x 7 they are taller. */
+static void test_short_strips(void **state)
+{
+    (void)state;
+    const GfStep *step = plan_kernel(3, 256, GF_BORDER_VALID);
+    GfTile tile = gf_model_tile("special", step);
+    assert_true(work_of("special", step, tile).samples == 2.0 * 32 * 130 * 10);
+    drop();
+    step = plan_kernel(9, 256, GF_BORDER_VALID);
+    assert_true(gf_model_tile("special", step).height > 8);
+    drop();
+}
+
 /* ((TILE - 1) S + (K - 1) D + 1)^2 loads a tile and channel. */
 static void test_strides(void **state)
 {
@@ -413,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_taps_outside),
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_shared_tile),
+        cmocka_unit_test(test_short_strips),
         cmocka_unit_test(test_strides),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_cached_halo),
