@@ -9,7 +9,7 @@
  * CSH channels are on their way from memory.
  *
  * Beyond the paper: where a picture has too few tiles to fill the card, teams of a block share the
- * channels (device.cuh); and sums are made in chains of channels, so that f32 is exact enough at
+ * channels (gpu/problem.cuh); and sums are made in chains of channels, so that f32 is exact enough at
  * any depth.
  *
  * Costs, for a channel and a tile: (W + K - 1) * (H + K - 1) + K * K * FTB numbers from memory for

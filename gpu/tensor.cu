@@ -1,5 +1,5 @@
 /* Method `tensor`: banks on pictures of 8 bits as products of matrices of bytes, which tensor cores
- * make; exact, since the weights are integers in one plane of signed bytes or in three (gpu/launch.h).
+ * make; exact, since the weights are integers in one plane of signed bytes or in three (gpu/tensor_shape.h).
  * The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017): each is read once and its rows roll through
  * registers. (The matrices are beyond the sources.)
@@ -16,7 +16,7 @@
  * rows of the others are found by the border's rule; what of a row lies in no whole vector of 16
  * bytes on the picture, the odd bytes, is fetched one by one.
  *
- * A kernel that is a product of a column and a row takes two products of halves (gpu/launch.h), one
+ * A kernel that is a product of a column and a row takes two products of halves (gpu/tensor_shape.h), one
  * after the other. The sums of the first, 16 samples of 8 input rows, filtered along the rows, lie in
  * registers as the first matrix of the second product does, which filters along the columns. Each is split
  * into two halves, so that 22 bits of it count. Those of the rows above stay in registers, too.

@@ -1,5 +1,5 @@
 /* Method `tensor` on the host: what it supports, and the integers that it multiplies by (GfTensor,
- * gpu/launch.h). Pure, so that it is the same with and without CUDA. */
+ * gpu/tensor_shape.h). Pure, so that it is the same with and without CUDA. */
 #pragma once
 
 #include "gpu/launch.h"

@@ -1,7 +1,7 @@
 /* Method `tensor`, layers of few channels, such as a network's first: a product of matrices on tensor
  * cores, at the accuracy of f32. The first matrix has a row for each map, the second a column for each
  * pixel, and they are multiplied over the taps of one row of a kernel, eight or sixteen of them
- * (gf_tensor_first(), gpu/launch.h).
+ * (gf_tensor_first(), gpu/tensor_shape.h).
  *
  * A block has a tile of 64 windows side by side. Its samples become numbers of f16 in shared memory, once
  * for all maps: the upper and the lower 11 bits of each, as for other layers (tensor_layer.cu), each row

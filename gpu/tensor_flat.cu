@@ -230,7 +230,7 @@ __device__ unsigned describe(const Octet *matrix, unsigned second)
 #define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
 
 /* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of f16.
- * Each warp has 16 rows of d, as gf_multiply_halves() (gpu/device.cuh) leaves them. */
+ * Each warp has 16 rows of d, as gf_multiply_halves() (gpu/matrices.cuh) leaves them. */
 template <int RUNS>
 __device__ void begin_product(float (&d)[RUNS][4], unsigned first, unsigned second, bool add)
 {

@@ -1,7 +1,7 @@
 /* Method `tensor` for kernels whose second matrix is too large for registers (gpu/tensor.cu has the
  * others): any width and height of which a tile's input has room in shared memory, about 150 x 150.
  * Products of bytes, exact, the weights being integers in one plane of signed bytes or in three
- * (gpu/launch.h). Beyond the sources.
+ * (gpu/tensor_shape.h). Beyond the sources.
  *
  * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
  * it needs are brought to shared memory once, by the border's rule, so that the window of the tile's

@@ -1,6 +1,6 @@
 /* Method `tensor`, layers: a product of matrices on tensor cores, at the accuracy of f32. The first
  * matrix has a row for each map, the second a column for each pixel, and what they are multiplied
- * over are channels and taps (gf_tensor_shape(), gpu/launch.h). The second matrix is nowhere whole: a
+ * over are channels and taps (gf_tensor_shape(), gpu/tensor_shape.h). The second matrix is nowhere whole: a
  * column of 8 of its rows is 8 channels of one sample of the picture, 16 bytes that stand in shared
  * memory once and serve every tap.
  *

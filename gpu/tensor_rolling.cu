@@ -1,5 +1,5 @@
 /* Method `tensor` on sm_90: banks on pictures of 8 bits whose sums roll, as products that groups of four
- * warps make (gpu/launch.h, GfTensorRolling).
+ * warps make (GfTensorRolling, gpu/tensor_shape.h).
  *
  * A sum belongs to an output row, and a row of samples to as many output rows as the kernel is high.
  * So one product of a row's blocks of 8 samples with all rows of the kernel side by side is added to
@@ -341,7 +341,7 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
 
 /* d += a * second: 64 x 8 RUNS sums of a group of four warps, of 16 products each. Each warp has 16 rows of
- * d and of a, as gf_multiply_halves() (gpu/device.cuh) takes and leaves them. */
+ * d and of a, as gf_multiply_halves() (gpu/matrices.cuh) takes and leaves them. */
 template <int RUNS>
 __device__ void begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t second)
 {

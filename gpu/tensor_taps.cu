@@ -1,5 +1,5 @@
 /* What method `tensor` multiplies layers by: each tap as two numbers of f16, as the lanes of a warp hold
- * them (gf_multiply_halves(), gpu/device.cuh), for one product after the other. */
+ * them (gf_multiply_halves(), gpu/matrices.cuh), for one product after the other. */
 #include "gpu/device.cuh"
 
 namespace

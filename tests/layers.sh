@@ -35,7 +35,7 @@ check_include() { # FILE LINE INCLUDED
     local file=$1 line=$2 included=$3
     local room=${file%%/*} other=${included%%/*}
     if [[ $file == *.cu && $included != gpu/launch.h && $included != gpu/device.cuh ]] ||
-        [[ $file == *.cuh && $included != gpu/launch.h ]]; then
+        [[ $file == *.cuh && $included != gpu/launch.h && $included != gpu/*.cuh ]]; then
         breach "$file" "$line" "a kernel file may not include \"$included\""
     elif [[ $included != */* || -z ${may_include[$other]-} ]]; then
         breach "$file" "$line" "\"$included\" does not begin with a room"
@@ -114,9 +114,9 @@ gpu/a.cu|kernel file may not include|#include "filters/plan.h"
 gpu/a.cu|kernel file may not include|#include <stdio.h>
 gpu/a.cu|-|#include <cuda_runtime.h>\n#include <stdint.h>\n#include "gpu/launch.h"\n#include "gpu/device.cuh"
 gpu/a.cuh|kernel file may not include|#include "filters/plan.h"
-gpu/a.cuh|kernel file may not include|#include "gpu/device.cuh"
+gpu/a.cu|kernel file may not include|#include "gpu/samples.cuh"
 gpu/a.cuh|kernel file may not include|#include <vector>
-gpu/a.cuh|-|#include <cuda_runtime.h>\n#include <cmath>\n#include "gpu/launch.h"
+gpu/a.cuh|-|#include <cuda_runtime.h>\n#include <cmath>\n#include "gpu/launch.h"\n#include "gpu/samples.cuh"
 app/a.cu|kernel files stand in gpu|#include <cuda_runtime.h>
 cpu/a.c|prints or ends|    printf("%d", 1);
 common/a.c|prints or ends|x = 1; exit(1);

@@ -1,0 +1,490 @@
+/* What host and kernels both know of the forms of `tensor`: how steps become products of matrices, and where
+ * the numbers of these lie. */
+#pragma once
+
+#include "gpu/tiles.h"
+
+/* ---- how `tensor` computes a step ---- */
+
+/* A tensor core multiplies a matrix of bytes by one of signed bytes and adds up exactly. So weights
+ * become integers, weight = unit * sum over p of 256^p * digit p, each digit a plane of its own: one
+ * plane where the weights are small integers times a unit (those of all classic kernels), else
+ * three, of 23 bits and a sign.
+ *
+ * 16 blocks of 8 neighbouring samples are the rows of the first matrix, and its columns the input
+ * bytes that such a block needs; the second matrix has a column for each of the 8 samples, the
+ * kernel shifted down by as many places. A lane of a warp holds whole words of both. Of an input
+ * row a block needs `groups` times 16 bytes, which begin `first_word` words from its own first.
+ *
+ * Blocks of RGB for which that is too wide are 8 neighbouring pixels of one channel: all of this is then
+ * as for a picture of one channel, and each channel's bytes are picked out on the device. */
+enum {
+    GF_TENSOR_FILTERS = 2,
+    GF_TENSOR_PLANES = 3,
+    GF_TENSOR_SIDE = 15,  /* rows of a kernel */
+    GF_TENSOR_GROUPS = 2, /* of 16 bytes */
+    GF_TENSOR_LANES = 32,
+    /* sums of digits times bytes that a float holds beside GF_TENSOR_START */
+    GF_TENSOR_MOST_SUM = 1 << 22,
+    /* Sums begin with it: as a float's bits it is 1.5 * 2^23, and the integers around it follow. */
+    GF_TENSOR_START = 0x4B400000,
+    GF_TENSOR_WORDS = GF_TENSOR_FILTERS * GF_TENSOR_PLANES * GF_TENSOR_SIDE * 2 * GF_TENSOR_LANES
+};
+
+/* A kernel that is a product of a column and a row goes in two products of numbers of f16, weights being the
+ * sum of two of them, of 22 bits. In the first, the first matrix is the row, shifted for each of 16
+ * neighbouring samples, and the second the bytes of 8 input rows, `groups` times 16 of each, as f16, byte
+ * times 2^-24. Its sums are the first matrix of the second product, in which the second is the column, shifted
+ * for each of 8 output rows: `height` blocks of 8 rows. */
+enum {
+    GF_FACTORS_RUN = 16,
+    GF_FACTORS_ROWS = 8,
+    GF_FACTORS_PLANES = 2,
+    GF_FACTORS_STEPS = 7,
+    GF_FACTORS_BLOCKS = 5
+};
+
+typedef struct GfTensor {
+    bool factors; /* a product of a column and a row, see below */
+    size_t filters, planes, groups;
+    bool by_channel; /* of RGB; one kernel, in two groups, of 9 rows or more */
+    size_t height;   /* rows of the kernel that are computed: 3, 5, ..., the last may be zeros */
+    int first_word;
+    double unit[GF_TENSOR_FILTERS];
+    /* The second matrix, for each filter, plane, row and group a word a lane; of factors the row's, for each plane
+     * and step four words a lane, then the column's, for each plane and block one. */
+    uint32_t words[GF_TENSOR_WORDS];
+} GfTensor;
+
+/* Does nothing follow on the sums but scale and offset? */
+static inline bool gf_tensor_finishes(const GfStep *step)
+{
+    return step->linear.filters == 1 && step->combine.op == GF_COMBINE_NONE && step->posts == 0;
+}
+
+/* Words of the second matrix. */
+static inline size_t gf_tensor_words(const GfTensor *tensor)
+{
+    if (tensor->factors)
+        return tensor->planes * (tensor->groups * 4 + tensor->height) * GF_TENSOR_LANES;
+    return tensor->filters * tensor->planes * tensor->height * tensor->groups * GF_TENSOR_LANES;
+}
+
+/* On sm_90 banks of one kernel roll: the sums of all rows under way are one product of groups of four warps. The
+ * first matrix is bytes as f16, byte times 2^-24; the second has a column for each sample of a block and
+ * row of the kernel. Weights are numbers of f16 times a unit: one where they are small multiples of it, else the
+ * sum of two, of 22 bits. A block needs `steps` times 16 bytes of an input row, which begin `first_byte` from
+ * its own first. Blocks of two samples leave few of those bytes unused where kernels are large, and then the
+ * last row of the second matrix is zeros. */
+enum {
+    GF_ROLLING_STEPS = 2,
+    GF_ROLLING_STEP = 16, /* bytes of a block's window */
+    GF_ROLLING_BLOCK = 8, /* samples */
+    GF_ROLLING_ROWS = 9,  /* of a kernel whose blocks are so large */
+    GF_ROLLING_HALVES = 2 * GF_ROLLING_ROWS * GF_ROLLING_STEPS * GF_ROLLING_STEP * GF_ROLLING_BLOCK
+};
+
+typedef struct GfTensorRolling {
+    bool by_channel; /* blocks are pixels of one channel of RGB */
+    size_t block;    /* samples: GF_ROLLING_BLOCK, or 2 */
+    size_t planes, height, steps;
+    int first_byte;
+    double unit;
+    /* The second matrix: planes (that of the lower halves first), rows, steps. */
+    uint16_t halves[GF_ROLLING_HALVES];
+} GfTensorRolling;
+
+/* ---- how `tensor` computes banks of one larger kernel ---- */
+
+/* Blocks are 8 samples of one channel, whatever the picture has. The second matrix is staged through shared
+ * memory in chunks of rows of the kernel, 32 bytes of a block's window at a time; these are `groups`. */
+enum {
+    GF_LARGE_GROUP = 32,
+    GF_LARGE_STRIP = 256, /* samples of a row that a block of threads computes, */
+    GF_LARGE_ROWS = 16,   /* and how many rows */
+    GF_LARGE_STEP = 4,    /* rows of the matrix are a multiple of it, the first may be zeros */
+    GF_LARGE_ROW_BYTES = GF_TENSOR_LANES * 8 /* of the second matrix, of a plane */
+};
+
+typedef struct GfTensorLarge {
+    size_t planes, groups, rows;
+    double unit;
+} GfTensorLarge;
+
+static inline size_t gf_large_groups(const GfLinear *linear)
+{
+    return (7 + linear->width + GF_LARGE_GROUP - 1) / GF_LARGE_GROUP;
+}
+
+/* Does a block's window need no more than the first half of its last group? */
+static inline bool gf_large_ends_half(const GfLinear *linear)
+{
+    return (7 + linear->width - 1) % GF_LARGE_GROUP < GF_LARGE_GROUP / 2;
+}
+
+static inline size_t gf_large_rows(const GfLinear *linear)
+{
+    return (linear->height + GF_LARGE_STEP - 1) / GF_LARGE_STEP * GF_LARGE_STEP;
+}
+
+/* Rows of a kernel in a chunk. */
+static inline size_t gf_large_chunk(size_t planes)
+{
+    return planes == 1 ? 32 : 16;
+}
+
+/* Samples of a row of a tile's input, and rows. */
+static inline size_t gf_large_pitch(const GfLinear *linear)
+{
+    return GF_LARGE_STRIP - 8 + gf_large_groups(linear) * GF_LARGE_GROUP;
+}
+
+static inline size_t gf_large_tile_rows(const GfLinear *linear)
+{
+    return GF_LARGE_ROWS - 1 + linear->height;
+}
+
+/* Bytes of shared memory for a block of threads: two chunks, the tile's input, and where its rows are;
+ * (size_t)-1 where no card has as much. */
+static inline size_t gf_large_bytes(const GfLinear *linear, size_t planes)
+{
+    if (linear->width > GF_SHARED_BYTES || linear->height > GF_SHARED_BYTES)
+        return (size_t)-1;
+    return 2 * gf_large_chunk(planes) * planes * GF_LARGE_ROW_BYTES +
+           gf_large_tile_rows(linear) * (gf_large_pitch(linear) + sizeof(void *));
+}
+
+/* ---- how `tensor` computes a layer ---- */
+
+/* A step of the product is 16 channels at one tap: two octets. A kernel's row is so many steps for each
+ * pair of octets; a stage is what is in shared memory at once. */
+typedef struct GfTensorShape {
+    size_t octets, stage_channels; /* of a stage */
+    size_t stages, row_steps;      /* steps of a row of a kernel */
+    size_t map_runs;               /* of 16 maps, of a group; some may be zeros */
+} GfTensorShape;
+
+/* Tiles of 64 maps of 16 rows of a picture; fewer than so many leave multiprocessors of a large card idle. */
+enum { GF_TENSOR_ENOUGH = 132 };
+
+static inline size_t gf_tensor_tiles(const GfStep *step)
+{
+    const size_t maps = step->linear.filters / step->linear.groups;
+    return (step->out_width + 7) / 8 * ((step->out_height + 15) / 16) * ((maps + 63) / 64) *
+           step->linear.groups;
+}
+
+static inline GfTensorShape gf_tensor_shape(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const bool small = gf_tensor_tiles(step) < GF_TENSOR_ENOUGH;
+    const bool wide = linear->width == 1 || (linear->width == 3 && !small);
+    const size_t most = wide && step->stride_x == 1 && step->stride_y == 1 ? 2 : 1;
+    const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
+    const size_t tile = maps <= 32 ? 32 : maps <= 64 ? 64 : 128;
+    GfTensorShape shape;
+    shape.octets = 2 * (pairs < most ? 1 : most);
+    shape.stage_channels = shape.octets * 8;
+    shape.stages = (linear->depth + shape.stage_channels - 1) / shape.stage_channels;
+    shape.row_steps = linear->width * shape.octets / 2;
+    shape.map_runs = (maps + tile - 1) / tile * tile / 16;
+    return shape;
+}
+
+/* Steps of a group's filters. */
+static inline size_t gf_tensor_steps(const GfStep *step)
+{
+    const GfTensorShape shape = gf_tensor_shape(step);
+    return shape.stages * step->linear.height * shape.row_steps;
+}
+
+/* The input of a tile of 8 columns. */
+typedef struct GfTensorTile {
+    size_t rows, columns; /* of samples */
+    size_t pitch;         /* numbers from channel to channel of a row as it is loaded */
+    size_t lanes;         /* of a warp, that load a row */
+    size_t slots, slot;   /* rows there is room for, and its size */
+    size_t bytes;         /* of shared memory */
+} GfTensorTile;
+
+/* Of a tile of so many rows, which so many warps load; bytes is (size_t)-1 where no card has as much. */
+static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_t warps)
+{
+    const GfTensorShape shape = gf_tensor_shape(step);
+    const GfTileSize window = gf_window(step);
+    GfTensorTile tile = {0, 0, 0, 0, 0, 0, (size_t)-1};
+    if (step->stride_x > GF_SHARED_BYTES || step->stride_y > GF_SHARED_BYTES ||
+        window.columns > GF_SHARED_BYTES || window.rows > GF_SHARED_BYTES)
+        return tile;
+    tile.rows = (rows - 1) * step->stride_y + window.rows;
+    tile.columns = 7 * step->stride_x + window.columns;
+    tile.pitch = tile.columns <= 16 ? 16 : (tile.columns + 3) / 4 * 4 + 4;
+    tile.lanes = tile.columns <= 8 ? 8 : tile.columns <= 16 ? 16 : 32;
+    tile.slots = warps * (32 / tile.lanes);
+    tile.slots = (tile.rows + tile.slots - 1) / tile.slots * tile.slots;
+    tile.slot = shape.stage_channels * tile.pitch + tile.lanes % 32; /* in other banks */
+    tile.bytes = tile.rows * tile.columns * shape.octets * 4 * 16 +
+                 2 * (tile.slots * tile.slot + warps * shape.stage_channels) * sizeof(float) +
+                 tile.rows * (2 * sizeof(float) + sizeof(char *)) + tile.columns * sizeof(int);
+    return tile;
+}
+
+/* Tiles of layers, in the order of their tilings: warps that share the maps, 32 each; warps that share the
+ * rows, and rows of each; blocks on a multiprocessor, which bounds a thread's registers. */
+#define GF_TENSOR_TILES(TILE)                                                                      \
+    TILE(2, 2, 8, 2)                                                                               \
+    TILE(4, 2, 8, 1)                                                                               \
+    TILE(2, 4, 8, 1) TILE(2, 2, 4, 2) TILE(1, 4, 4, 2) TILE(2, 2, 2, 2) TILE(1, 4, 2, 2)
+
+/* Steps whose weights are on their way from memory to L2. */
+enum { GF_TENSOR_AHEAD = 8 };
+
+/* ---- how `tensor` computes layers of few channels ---- */
+
+/* A row of a kernel is multiplied at a time, as one or two octets of taps. Of the 16 rows of the first
+ * matrix each is a map; where windows are side by side the last 8 are the maps of the first 8 again, moved
+ * right by a pixel, so that windows of both begin at an even sample, where a word of two of f16 does. Of
+ * four maps on one channel there are two more copies, moved down by a pixel: for them a kernel has a row
+ * more. */
+enum {
+    GF_FIRST_CHANNELS = 4,
+    GF_FIRST_SIDE = 7,       /* rows of a kernel of one octet, */
+    GF_FIRST_MOST_SIDE = 11, /* of two */
+    GF_FIRST_FEW = 4         /* maps */
+};
+
+typedef struct GfTensorFirst {
+    size_t octets, shifts, downs; /* of a kernel's row; copies of a map to the right, and down */
+    size_t rows, maps, runs;      /* of a kernel; of a run of 16 rows, and how many runs */
+} GfTensorFirst;
+
+static inline GfTensorFirst gf_tensor_first(const GfStep *step)
+{
+    GfTensorFirst first;
+    const bool few = step->linear.filters <= GF_FIRST_FEW && step->linear.depth == 1;
+    first.octets = step->linear.height > GF_FIRST_SIDE ? 2 : 1;
+    first.shifts = step->stride_x == 1 ? 2 : 1;
+    first.downs = first.octets == 1 && first.shifts == 2 && few ? 2 : 1;
+    first.rows = step->linear.height + first.downs - 1;
+    first.maps = 16 / (first.shifts * first.downs);
+    first.runs = (step->linear.filters + first.maps - 1) / first.maps;
+    return first;
+}
+
+/* Is a layer computed that way? Kernels of 3, 5, 7, 9 or 11 rows, strides of 1, 2 or 4. */
+static inline bool gf_tensor_is_first(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const GfTensorFirst first = gf_tensor_first(step);
+    const size_t stride = step->stride_x;
+    const size_t most = stride == 4 ? GF_FIRST_CHANNELS - 1 : GF_FIRST_CHANNELS;
+    return linear->groups == 1 && linear->depth <= most && step->dilation_x == 1 &&
+           step->dilation_y == 1 && step->stride_y == stride &&
+           (stride == 1 || stride == 2 || stride == 4) && linear->height % 2 == 1 &&
+           linear->height >= 3 && linear->height <= GF_FIRST_MOST_SIDE &&
+           linear->width + (first.shifts - 1) * stride <= 8 * first.octets;
+}
+
+/* Vectors of 16 bytes that the taps of this and of other layers become. */
+static inline size_t gf_tensor_vectors(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const GfTensorFirst first = gf_tensor_first(step);
+    if (gf_tensor_is_first(step))
+        return first.runs * linear->depth * first.rows * first.octets * GF_TENSOR_LANES;
+    return linear->groups * gf_tensor_steps(step) * gf_tensor_shape(step).map_runs * 2 *
+           GF_TENSOR_LANES;
+}
+
+/* ---- how `tensor` computes layers where the product reads both matrices from shared memory ---- */
+
+enum {
+    GF_FLAT_SIDE = 16, /* of a kernel, the most */
+    GF_FLAT_STRIDE = 4,
+    GF_FLAT_SPARE = 272,      /* positions behind a line: those of the largest tile */
+    GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
+    GF_FLAT_PARTS = 8,
+    GF_FLAT_CARD = 132 /* multiprocessors of the card that costs were measured on */
+};
+
+/* The line of gpu/tensor_flat.cu. */
+typedef struct GfTensorFlat {
+    size_t octets, stages;       /* of a stage, of a group */
+    size_t phases_x, phases_y;   /* lines for each octet: one for each sample of a stride */
+    size_t right, below;         /* columns and rows of the line that a window reaches over */
+    size_t overlap_x, overlap_y; /* columns, rows of zeros that neighbours share */
+    size_t columns;              /* positions of a row */
+    size_t map_runs;             /* of 64 maps, of a group */
+} GfTensorFlat;
+
+/* Zeros before and behind the samples that windows meet, of which a row or picture needs only one. */
+static inline size_t gf_flat_overlap(const GfStep *step, ptrdiff_t origin, size_t in, size_t out,
+                                     size_t reach, size_t stride)
+{
+    const ptrdiff_t after = (ptrdiff_t)(out - 1 + reach) + origin - (ptrdiff_t)(in - 1);
+    if (step->border != GF_BORDER_CONSTANT || step->border_value != 0.0 || stride > 1 ||
+        origin > 0 || after < 0)
+        return 0;
+    return (size_t)(-origin < after ? -origin : after);
+}
+
+static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
+    const size_t most = linear->width == 1 ? 4 : linear->width <= 3 ? 2 : 1;
+    const size_t reach_x = (linear->width - 1) * step->dilation_x;
+    const size_t reach_y = (linear->height - 1) * step->dilation_y;
+    GfTensorFlat shape;
+    size_t run = most;
+    while (pairs % run != 0)
+        run /= 2;
+    shape.octets = 2 * run;
+    shape.stages = pairs / run;
+    shape.phases_x = reach_x > 0 ? step->stride_x : 1;
+    shape.phases_y = reach_y > 0 ? step->stride_y : 1;
+    shape.right = reach_x / step->stride_x;
+    shape.below = reach_y / step->stride_y;
+    shape.overlap_x = gf_flat_overlap(step, step->origin_x, step->in_width, step->out_width,
+                                      reach_x, step->stride_x);
+    shape.overlap_y = gf_flat_overlap(step, step->origin_y, step->in_height, step->out_height,
+                                      reach_y, step->stride_y);
+    shape.columns = step->out_width + shape.right - shape.overlap_x;
+    shape.map_runs = (maps + 63) / 64;
+    return shape;
+}
+
+/* Rows from picture to picture of which so many output rows are wanted, of all of it or not. */
+static inline size_t gf_flat_rows(const GfTensorFlat *shape, size_t rows, bool whole)
+{
+    return rows + shape->below - (whole ? shape->overlap_y : 0);
+}
+
+/* Rows of the line of so many pictures; the last is the zeros behind the one before it. */
+static inline size_t gf_flat_line_rows(const GfTensorFlat *shape, size_t count, size_t rows,
+                                       size_t apart)
+{
+    return (count - 1) * apart + rows + shape->below + 1;
+}
+
+/* Octets of such a line. */
+static inline size_t gf_flat_line(const GfTensorFlat *shape, size_t line_rows)
+{
+    return (line_rows * shape->columns + shape->right + GF_FLAT_SPARE + 32) / 8 * 8;
+}
+
+/* Lines of a step. */
+static inline size_t gf_flat_lines(const GfStep *step)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    return step->linear.groups * shape.stages * shape.octets * shape.phases_y * shape.phases_x * 2;
+}
+
+/* Vectors of 16 bytes of a step's taps of 64 maps, of both halves. */
+static inline size_t gf_flat_step_vectors(const GfStep *step)
+{
+    return step->linear.width * gf_tensor_flat(step).octets * 64 * 2;
+}
+
+/* Blocks that a card of 132 multiprocessors runs at once, one on each, in clusters of so many. */
+static inline size_t gf_flat_room(size_t cluster)
+{
+    static const size_t room[GF_FLAT_PARTS] = {132, 132, 117, 120, 110, 102, 105, 120};
+    return room[cluster - 1];
+}
+
+/* What one of so many blocks that share a tile takes, in cycles: each of its steps, and the rest. */
+static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t shares)
+{
+    return (steps + shares - 1) / shares * step_cycles + (shares > 1 ? 6000 + 300 * shares : 5000);
+}
+
+/* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a large
+ * card busy. It decides bits, so that it depends on nothing else. */
+static inline size_t gf_flat_parts(const GfStep *step)
+{
+    enum { TILE = 128, PRODUCT = 64 }; /* positions of 128 maps; cycles of 64 maps */
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t steps = shape.stages * step->linear.height;
+    const size_t positions = (step->out_height * shape.columns + TILE - 1) / TILE;
+    const size_t tiles = (positions * shape.map_runs + 1) / 2 * step->linear.groups;
+    const size_t cycles = step->linear.width * shape.octets / 2 * 3 * 2 * PRODUCT;
+    size_t best = 1, least = (size_t)-1;
+    for (size_t parts = 1; parts <= GF_FLAT_PARTS && parts <= steps; parts++) {
+        const size_t part = (steps + parts - 1) / parts, room = gf_flat_room(parts);
+        const size_t cost =
+            (tiles * parts + room - 1) / room * gf_flat_cycles(steps, cycles, parts);
+        if (tiles <= 8 * GF_FLAT_CARD && cost < least && (steps + part - 1) / part == parts) {
+            least = cost;
+            best = parts;
+        }
+    }
+    return best;
+}
+
+/* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of 64 maps,
+ * have room in shared memory beside its totals; lines have fewer than 2^28 positions. */
+static inline bool gf_tensor_is_flat(const GfStep *step)
+{
+    enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
+    const GfLinear *linear = &step->linear;
+    if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
+        linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
+        step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
+        step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
+        linear->filters / linear->groups <= 16 || step->out_width >= 1 << 24 ||
+        linear->groups * linear->depth >= 1 << 19)
+        return false;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t stretch = POSITIONS + shape.right + SPARE;
+    const size_t slot = gf_flat_step_vectors(step) + shape.octets * shape.phases_x * 2 * stretch;
+    return (slot * 16 + POSITIONS * sizeof(float)) * 2 <= MOST_BYTES &&
+           shape.columns * (shape.below + 3) < 1 << 28;
+}
+
+/* Vectors of 16 bytes that its taps become. */
+static inline size_t gf_flat_vectors(const GfStep *step)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    return step->linear.groups * shape.map_runs * shape.stages * step->linear.height *
+           gf_flat_step_vectors(step);
+}
+
+/* Tiles, in the order of their tilings, after those of other layers: runs of 64 maps, runs of 8 positions of a
+ * group of warps. */
+#define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
+
+/* Rows of units in a tile, in the order of their tilings, after those of other layers. */
+#define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
+
+/* The tiling of banks that roll, whatever their size, comes last. */
+#define GF_COUNT(...) +1
+enum {
+    GF_TENSOR_ROLLING_TILING =
+        1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT)
+};
+#undef GF_COUNT
+
+/* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and their
+ * map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
+typedef struct GfTensorLayer {
+    void *weights;
+    float *lifts;   /* of all channels, and 1 behind them for a stage */
+    float *units;   /* of all maps */
+    float *outside; /* GfStep.outside, or NULL */
+    bool lifted;    /* is a lift not 1? */
+    void *lines;    /* of a layer that is flat, else NULL */
+    float *scales;
+    size_t line; /* octets there is room for */
+} GfTensorLayer;
+
+/* What is kept from launch to launch: of a bank the plan, and its words in device memory. */
+typedef struct GfTensorState {
+    GfTensor plan; /* host */
+    uint32_t *words;
+    GfTensorRolling rolling; /* host; of a bank that rolls, which has no words */
+    uint16_t *halves;
+    GfTensorLarge large; /* host; of a larger kernel */
+    uint32_t *large_words;
+    GfTensorLayer layer;
+} GfTensorState;

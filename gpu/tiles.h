@@ -1,0 +1,144 @@
+/* What the table of algorithms and the kernels both know of constant memory, shared memory and tiles. */
+#pragma once
+
+#include "filters/plan.h"
+
+enum {
+    GF_CONSTANT_BYTES = 31 << 10, /* of taps as a kernel's parameter, of 32,764 in all */
+    GF_SHARED_BYTES = 96 << 10    /* of a block's shared memory, on every card since sm_80 */
+};
+
+/* Tiles, columns x rows, that `tiled`, `cached` and `shared` can be asked for by name. */
+#define GF_TILE_SIZES(SIZE)                                                                        \
+    SIZE(8, 8) SIZE(16, 16) SIZE(32, 8) SIZE(32, 16) SIZE(32, 32) SIZE(64, 8)
+
+typedef struct GfTileSize {
+    size_t columns, rows;
+} GfTileSize;
+
+/* The i-th of them; 0 x 0 after the last. */
+static inline GfTileSize gf_tile_size(size_t i)
+{
+#define GF_TILE_SIZE(columns, rows) {columns, rows},
+    static const GfTileSize sizes[] = {GF_TILE_SIZES(GF_TILE_SIZE){0, 0}};
+#undef GF_TILE_SIZE
+    return sizes[i];
+}
+
+/* Bytes of all taps of a step. */
+static inline size_t gf_taps_bytes(const GfStep *step, bool wide)
+{
+    return step->linear.filters * gf_linear_taps(&step->linear) *
+           (wide ? sizeof(double) : sizeof(float));
+}
+
+/* Pixels from the first to the last tap of a window, both included. */
+static inline GfTileSize gf_window(const GfStep *step)
+{
+    GfTileSize window = {(step->linear.width - 1) * step->dilation_x + 1,
+                         (step->linear.height - 1) * step->dilation_y + 1};
+    return window;
+}
+
+/* Channels side by side in the rows of a tile of `shared`: those of a picture, since neighbouring
+ * samples are read from memory together; else 1, and there are tiles for each channel. */
+static inline size_t gf_shared_lanes(const GfStep *step)
+{
+    bool picture = !gf_step_is_layer(step) && step->in_layout == GF_INTERLEAVED;
+    return picture && step->channels <= 4 ? step->channels : 1;
+}
+
+/* The samples that a tile of output samples of `shared` needs, of one channel or of its lanes. */
+static inline GfTileSize gf_shared_input(const GfStep *step, GfTileSize tile)
+{
+    size_t lanes = gf_shared_lanes(step);
+    GfTileSize window = gf_window(step), input;
+    input.columns = ((tile.columns + lanes - 2) / lanes * step->stride_x + window.columns) * lanes;
+    input.rows = (tile.rows - 1) * step->stride_y + window.rows;
+    return input;
+}
+
+/* Bytes of shared memory for such a tile, with the taps of `maps` kernels on a channel, and where
+ * the tile's columns and rows come from; (size_t)-1 where no card has as much. */
+static inline size_t gf_shared_bytes(const GfStep *step, bool wide, GfTileSize tile, size_t maps)
+{
+    GfTileSize input = gf_shared_input(step, tile);
+    size_t size = wide ? sizeof(double) : sizeof(float);
+    size_t taps = step->linear.width * step->linear.height * maps;
+    if (input.columns > GF_SHARED_BYTES || input.rows > GF_SHARED_BYTES)
+        return (size_t)-1;
+    /* Where columns and rows come from is an even count: the taps behind lie on 16 bytes. */
+    return (input.columns + input.rows + 1) / 2 * 2 * sizeof(long long) +
+           (input.columns * input.rows + taps) * size;
+}
+
+/* Bytes of shared memory for the inner part of such a tile of `cached`. */
+static inline size_t gf_cached_bytes(const GfStep *step, bool wide, GfTileSize tile)
+{
+    size_t columns = tile.columns * step->stride_x, rows = tile.rows * step->stride_y;
+    if (columns > GF_SHARED_BYTES || rows > GF_SHARED_BYTES)
+        return (size_t)-1;
+    return columns * rows * (wide ? sizeof(double) : sizeof(float));
+}
+
+/* What `special` can be asked for by name. First, of banks of one kernel on one channel, the samples
+ * that a thread moves in one access; then those banks in the way of layers; then, of layers, the
+ * columns x rows of a map that a block computes. */
+enum { GF_SPECIAL_AS_LAYER = 6 };
+#define GF_SPECIAL_ACCESSES "n1", "n2", "n4", "n8", "n16", "n4r4"
+#define GF_SPECIAL_BLOCKS(BLOCK)                                                                   \
+    BLOCK(128, 8)                                                                                  \
+    BLOCK(128, 16)                                                                                 \
+    BLOCK(128, 64) BLOCK(128, 256) BLOCK(64, 16) BLOCK(64, 64) BLOCK(64, 256) BLOCK(32, 64)
+
+/* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory suffices in
+ * f64, too. */
+enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8, GF_SEPARABLE_TALL = 256 };
+
+/* Bytes of shared memory that a block of `separable` needs for strips of `strip` columns and steps of
+ * `step` rows, both multiples of 4. */
+static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_t strip,
+                                        size_t step)
+{
+    size_t width = (linear->width + 3) / 4 * 4, height = (linear->height + 3) / 4 * 4;
+    size_t ring = ((linear->height + 2) / 4 * 4 + step) * strip;
+    size_t sums = step * (strip + width) + linear->filters * (ring + height + width);
+    return sums * (wide ? sizeof(double) : sizeof(float)) +
+           (strip + linear->width - 1) * sizeof(int);
+}
+
+/* Tiles of `general`, in the order of its tilings, after those of its paper: columns, rows and maps of a
+ * block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. */
+#define GF_GENERAL_TILES(TILE)                                                                     \
+    TILE(32, 8, 64, 8, 8, 1, 2)                                                                    \
+    TILE(32, 4, 64, 8, 8, 2, 2)                                                                    \
+    TILE(32, 4, 32, 8, 8, 4, 2)                                                                    \
+    TILE(16, 8, 16, 8, 8, 8, 2)                                                                    \
+    TILE(8, 4, 16, 4, 4, 8, 3)                                                                     \
+    TILE(32, 8, 48, 8, 8, 1, 2)                                                                    \
+    TILE(32, 8, 48, 8, 12, 1, 3)                                                                   \
+    TILE(32, 8, 32, 8, 8, 1, 4)                                                                    \
+    TILE(64, 8, 16, 8, 8, 1, 4)
+
+/* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of 16
+ * maps, all taps of a channel; (size_t)-1 where no card has as much. */
+static inline size_t gf_general_bytes(const GfStep *step)
+{
+    GfTileSize window = gf_window(step);
+    if (step->stride_x > GF_SHARED_BYTES || step->stride_y > GF_SHARED_BYTES ||
+        window.columns > GF_SHARED_BYTES || window.rows > GF_SHARED_BYTES)
+        return (size_t)-1;
+    size_t pixels = (15 * step->stride_x + window.columns) * (7 * step->stride_y + window.rows);
+    return (16 * 8 * 16 + step->linear.width * step->linear.height * 20 + pixels) * sizeof(float);
+}
+
+/* Tiles of `implicit`, in the order of its tilings: maps x positions of a block and of a thread; teams of
+ * a block; blocks on a multiprocessor, which bounds a thread's registers. */
+#define GF_IMPLICIT_TILES(TILE)                                                                    \
+    TILE(128, 128, 8, 8, 1, 2)                                                                     \
+    TILE(64, 128, 8, 8, 1, 3)                                                                      \
+    TILE(64, 128, 8, 8, 2, 2)                                                                      \
+    TILE(64, 64, 8, 8, 4, 1)                                                                       \
+    TILE(32, 32, 4, 8, 8, 2)                                                                       \
+    TILE(32, 128, 8, 4, 1, 4)                                                                      \
+    TILE(16, 256, 4, 8, 1, 4)
