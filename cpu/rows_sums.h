@@ -132,7 +132,7 @@ static void NAME(maximum)(void *to, const void *const *sources, size_t count, si
         const REAL *restrict source = sources[k];
         for (size_t i = 0; i < n; i++) {
             REAL next = source[i];
-            row[i] = (next > row[i]) | (next != next) ? next : row[i];
+            row[i] = ((next > row[i]) | (next != next)) ? next : row[i];
         }
     }
 }
