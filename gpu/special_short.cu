@@ -409,6 +409,7 @@ template <typename Out> cudaError_t run_side(const GfLaunch *launch, cudaStream_
 
 } // namespace
 
+/* Of all launches of a step or of none: special.cu may add an offset elsewhere. */
 extern "C" bool gf_special_is_short(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
@@ -422,7 +423,7 @@ extern "C" bool gf_special_is_short(const GfLaunch *launch)
            step->origin_x == -static_cast<long long>(linear->width / 2) &&
            gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch,
                       VECTOR * sizeof(float)) &&
-           launch->y1 - launch->y0 <= MOST_BLOCKS * ROWS;
+           step->out_height <= MOST_BLOCKS * ROWS;
 }
 
 extern "C" cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream)

@@ -345,7 +345,8 @@ template <typename S> __device__ bool begin(const Tensor &s, Ring<S> &ring, Walk
     const bool even = w->rows % S::rows == 0 && w->skipped == 0;
     w->simple = s.simple && w->whole && even;
     const long long y = static_cast<long long>(w->top) + s.origin_y;
-    const int rows = w->rows + s.above;
+    /* The first batches are sent however few rows are wanted. */
+    const int rows = max(w->rows + s.above, AHEAD * S::rows);
     size_t i = static_cast<size_t>(y) - s.in.first;
     i -= i >= s.in.capacity ? s.in.capacity : 0;
     const bool inside = s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * S::vectors;

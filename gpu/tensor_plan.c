@@ -476,10 +476,11 @@ static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
     const GfLinear *linear = &step->linear;
     const size_t groups = groups_of(step);
     const bool pairs = linear->height > GF_ROLLING_ROWS || (rolling->by_channel && groups > 1);
+    const bool pairs_fit = step->channels == 1 && linear->width < GF_ROLLING_STEP;
     Weights weights;
     int first_word;
     if (step->out != GF_U8 || !gf_tensor_finishes(step) || linear->height > GF_TENSOR_SIDE ||
-        groups > GF_ROLLING_STEPS || (pairs && step->channels > 1) ||
+        groups > GF_ROLLING_STEPS || (pairs && !pairs_fit) ||
         ((groups > 1 || linear->height >= LEAST_ROWS_OF_FACTORS) && use_factors(step)))
         return false;
     weights_of(linear, 0, &weights);

@@ -328,7 +328,7 @@ static void wide_kernel(size_t i, size_t channels)
     const size_t width = narrow ? 1 + i : 16 * (8 + below(32)), height = 1 + below(60);
     const Taps taps = depth == GF_U8 && i % 2 ? FRACTION : INTEGER;
     GfFilter *filter = new_filter();
-    GfLinear *linear = add_kernel(filter, 1, 10 + below(6), 1 + below(15), taps);
+    GfLinear *linear = add_kernel(filter, 1, 10 + below(16), 1 + below(15), taps);
     linear->anchor_x = i % 3 ? linear->anchor_x : below(linear->width);
     if (taps == INTEGER && below(3) == 0)
         add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
@@ -364,9 +364,21 @@ static void wide_factors(size_t i)
     run_trial(&trial, filter);
 }
 
+/* So few rows that what is sent ahead is more than there are. */
+static void low_picture(size_t height)
+{
+    GfFilter *filter = new_filter();
+    (void)add_kernel(filter, 1, 3, 1 + 2 * below(3), FRACTION);
+    Trial trial = trial_of("low pictures", format_of(256, height, 1, GF_U8),
+                           options_of(GF_U8, GF_BORDER_VALID), filter);
+    run_trial(&trial, filter);
+}
+
 /* RGB is what `tensor` computes by channel. */
 void test_wide_kernels(void)
 {
+    for (size_t height = 5; height <= 12; height++)
+        low_picture(height);
     for (size_t i = 0; i < (quick ? 6 : 200); i++)
         wide_factors(i);
     for (size_t i = 0; i < (quick ? 4 : 160); i++)

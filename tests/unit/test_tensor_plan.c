@@ -15,7 +15,8 @@
 #include "gpu/tensor.h"
 #include "tests/unit/bank_step.h"
 
-enum { BLOCK = 8, GROUP = 16, RGB = 3 };
+/* WIDEST: of kernels whose window has 32 bytes wherever it begins. */
+enum { BLOCK = 8, GROUP = 16, RGB = 3, WIDEST = 22 };
 
 static uint32_t state = 12345;
 
@@ -84,10 +85,10 @@ static void check(const GfStep *step, double tolerance)
 
 static void test_fractions(void **unused)
 {
-    double weights[GF_TENSOR_SIDE * GF_TENSOR_SIDE];
+    double weights[WIDEST * GF_TENSOR_SIDE];
     (void)unused;
     for (int turn = 0; turn < 300; turn++) {
-        size_t channels = between(1, 4), most = channels == 1 ? 15 : channels == 2 ? 9 : 5;
+        size_t channels = between(1, 4), most = channels == 1 ? WIDEST : channels == 2 ? 9 : 5;
         size_t width = between(1, most), height = between(1, 15);
         for (size_t i = 0; i < width * height; i++)
             weights[i] = ((double)next() / 0x1p24 - 0.3) / (double)(width * height);
@@ -99,10 +100,10 @@ static void test_fractions(void **unused)
 /* Of RGB, kernels too wide for blocks of all channels, wherever their anchor is. */
 static void test_by_channel(void **unused)
 {
-    double weights[GF_TENSOR_SIDE * GF_TENSOR_SIDE];
+    double weights[WIDEST * GF_TENSOR_SIDE];
     static GfTensor tensor;
     (void)unused;
-    for (size_t width = 10; width <= GF_TENSOR_SIDE; width++)
+    for (size_t width = 10; width <= WIDEST; width++)
         for (size_t height = 1; height <= GF_TENSOR_SIDE; height++) {
             const size_t count = width * height;
             const bool whole = height % 3 == 0;
@@ -269,7 +270,8 @@ static void test_factors(void **unused)
         const size_t height = between(turn % 10 ? 2 : 33, 33);
         for (size_t i = 0; i < 33; i++) {
             row[i] = ((double)next() / 0x1p24 - 0.2) / (double)width;
-            column[i] = between(0, 5) ? ((double)next() / 0x1p24 - 0.2) / (double)height : 1e-6;
+            column[i] =
+                i == 0 || between(0, 5) ? ((double)next() / 0x1p24 - 0.2) / (double)height : 1e-6;
         }
         GfStep step = bank(channels, width, height, NULL);
         step.linear.rows = row;
@@ -375,14 +377,15 @@ static void check_rolling(const GfStep *step, size_t most_planes)
 
 static void test_rolling(void **unused)
 {
-    double weights[GF_TENSOR_SIDE * GF_TENSOR_SIDE];
+    double weights[WIDEST * GF_TENSOR_SIDE];
     (void)unused;
     for (int turn = 0; turn < 300; turn++) {
         const size_t channels = between(1, 4);
         const bool by_channel = channels % 2 == 1;
+        const size_t height = between(1, by_channel ? 15 : GF_ROLLING_ROWS);
+        const bool pairs = channels == RGB || height > GF_ROLLING_ROWS;
         const size_t room = (GF_ROLLING_STEPS * GROUP - BLOCK - 3) / channels + 1;
-        const size_t width = between(1, by_channel || room > 15 ? 15 : room);
-        const size_t height = between(1, by_channel ? 15 : GF_ROLLING_ROWS), count = width * height;
+        const size_t width = between(1, pairs ? 15 : room), count = width * height;
         for (size_t i = 0; i < count; i++) {
             weights[i] = turn % 4 == 3 ? (double)between(0, 254) - 127.0
                                        : (double)next() / 0x1p24 / (double)count;
@@ -401,11 +404,11 @@ static void test_rolling(void **unused)
 /* Which banks do, and on which pictures it pays. */
 static void test_who_rolls(void **unused)
 {
-    double weights[81], row[] = {0.1, 0.2, 0.4, 0.2, 0.123, 0.2, 0.1, 0.3, 0.1};
+    double weights[16 * 12], row[] = {0.1, 0.2, 0.4, 0.2, 0.123, 0.2, 0.1, 0.3, 0.1};
     double column[] = {0.1, 0.2, 0.4, 0.2, 0.123, 0.2, 0.1, 0.3, 0.1, 0.15};
     static GfTensorRolling rolling;
     (void)unused;
-    for (size_t i = 0; i < 81; i++)
+    for (size_t i = 0; i < 16 * 12; i++)
         weights[i] = (double)(i % 7 + 1) / 3571.3 + (double)(i % 2) / 2713.7;
     GfStep step = bank(1, 9, 9, weights);
     assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
@@ -416,6 +419,17 @@ static void test_who_rolls(void **unused)
     step.out_height = 4096;
     assert_false(gf_tensor_rolling_plan(&step, false, &rolling));
     step.out = GF_U16;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    /* The window of two samples has room for 15 columns, that of eight for more. */
+    step = bank(1, 15, 12, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    step = bank(1, 16, 12, weights);
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    step = bank(1, 16, 9, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    step = bank(RGB, 15, 9, weights);
+    assert_true(gf_tensor_rolling_plan(&step, true, &rolling));
+    step = bank(RGB, 16, 9, weights);
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
     /* A column and a row: only low ones whose window takes one step. */
     step = bank(1, 9, 5, weights);
