@@ -4,8 +4,9 @@
  * them; of grain neither is left, and it takes good codes.
  *
  * So a strip that a filter helps is compressed fast, and where filters do not plainly win, some of the rows are
- * tried in other ways, until one is small enough, by a margin for what is not tried. The constants are of trials
- * on 435 pictures: photographs under fifteen filters. */
+ * tried in other ways, until one is small enough, by a margin for what is not tried; how long strings are looked
+ * for follows from what zlib's level 6 makes of a few. The constants are of trials on 435 pictures: photographs
+ * under fifteen filters. */
 #include "images/png_compress.h"
 
 #include <stdint.h>
@@ -29,11 +30,12 @@ enum {
     GAP = 32,       /* another search may find strings that leave this part less */
     FEW = 10,       /* what leaves less than this part is a mask or the like */
     GOAL_LEVEL = 6, /* of zlib, on rows as they are */
+    NEAR = 64,      /* what is smaller by less of some rows may be larger of all */
     GRAIN = 2       /* where strings leave more than this part, zlib's codes may be better */
 };
 
-/* Two for filtered rows, three for rows as they are. */
-typedef enum Way { FAST, RUNS, STRINGS, MANY_STRINGS, GOAL } Way;
+/* Two for filtered rows, the others for rows as they are. */
+typedef enum Way { FAST, RUNS, FEW_STRINGS, STRINGS, MANY_STRINGS, GOAL } Way;
 
 struct GfPngCompressor {
     int level;
@@ -134,16 +136,23 @@ static size_t compress_zlib(GfPngCompressor *compressor, int level, int strategy
 
 /* ---- level 1 ---- */
 
+static GfSearch search_of(Way way)
+{
+    return way == FEW_STRINGS ? GF_SEARCH_SHORT
+           : way == STRINGS   ? GF_SEARCH_MEDIUM
+                              : GF_SEARCH_LONG;
+}
+
 static size_t compress_as(GfPngCompressor *compressor, Way way, const unsigned char *from,
                           size_t size, unsigned char *out)
 {
     switch (way) {
     case RUNS:
         return compress_zlib(compressor, 1, Z_RLE, from, size, out);
+    case FEW_STRINGS:
     case STRINGS:
-        return gf_squeeze(compressor->slow, GF_SEARCH_SHORT, from, size, out);
     case MANY_STRINGS:
-        return gf_squeeze(compressor->slow, GF_SEARCH_LONG, from, size, out);
+        return gf_squeeze(compressor->slow, search_of(way), from, size, out);
     case GOAL:
         return compress_zlib(compressor, GOAL_LEVEL, Z_DEFAULT_STRATEGY, from, size, out);
     default:
@@ -154,8 +163,10 @@ static size_t compress_as(GfPngCompressor *compressor, Way way, const unsigned c
 /* How large that would be. */
 static size_t try(GfPngCompressor *compressor, Way way, const unsigned char *from, size_t size)
 {
-    size_t made = way == STRINGS ? gf_squeezed_size(compressor->slow, from, size, compressor->tried)
-                                 : compress_as(compressor, way, from, size, compressor->tried);
+    bool strings = way == FEW_STRINGS || way == STRINGS;
+    size_t made =
+        strings ? gf_squeezed_size(compressor->slow, search_of(way), from, size, compressor->tried)
+                : compress_as(compressor, way, from, size, compressor->tried);
     return made ? made : size;
 }
 
@@ -181,6 +192,19 @@ static bool is_clear(GfPngCompressor *compressor, const GfPngRows *rows, size_t 
     return share + size / CLEAR < try(compressor, FAST, compressor->plain, size);
 }
 
+/* The shortest search that is as good as the goal in these rows, by a margin. */
+static Way choose_search(GfPngCompressor *compressor, const unsigned char *rows, size_t size,
+                         bool grain)
+{
+    size_t goal = try(compressor, GOAL, rows, size), safe = goal - goal / NEAR;
+    if (try(compressor, FEW_STRINGS, rows, size) < safe)
+        return FEW_STRINGS;
+    size_t strings = try(compressor, STRINGS, rows, size);
+    if (strings < safe || (grain && strings < goal))
+        return STRINGS;
+    return grain ? GOAL : MANY_STRINGS;
+}
+
 static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsigned filter,
                       size_t size)
 {
@@ -198,8 +222,7 @@ static Way choose_way(GfPngCompressor *compressor, const GfPngRows *rows, unsign
         return runs < fast ? RUNS : FAST;
     if (strings < size / FEW)
         return MANY_STRINGS;
-    bool grain = strings > size / GRAIN;
-    return grain && try(compressor, GOAL, plain, size) < strings ? GOAL : STRINGS;
+    return choose_search(compressor, plain, size / GROUPS, strings > size / GRAIN);
 }
 
 static size_t compress_fast(GfPngCompressor *compressor, const GfPngRows *rows, unsigned char *out)

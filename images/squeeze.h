@@ -8,8 +8,8 @@
 
 typedef struct GfSqueezer GfSqueezer;
 
-/* How long strings are looked for: as long as zlib's level 6 is not much better, or longer. */
-typedef enum GfSearch { GF_SEARCH_SHORT, GF_SEARCH_LONG, GF_SEARCHES } GfSearch;
+/* How long strings are looked for: about as long as in zlib's level 6, less long in less time, or longer. */
+typedef enum GfSearch { GF_SEARCH_SHORT, GF_SEARCH_MEDIUM, GF_SEARCH_LONG, GF_SEARCHES } GfSearch;
 
 /* What one thread needs; up to two megabytes. GF_EMEMORY. */
 GfStatus gf_squeezer_create(GfSqueezer **squeezer);
@@ -22,7 +22,6 @@ void gf_squeezer_free(GfSqueezer *squeezer);
 size_t gf_squeeze(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
                   unsigned char *out);
 
-/* How large gf_squeeze() would make it by the short search, within a few bytes, in less time; `out` is
- * overwritten. */
-size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
+/* How large gf_squeeze() would make it, within a few bytes, in less time; `out` is overwritten. */
+size_t gf_squeezed_size(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
                         unsigned char *out);

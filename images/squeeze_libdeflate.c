@@ -19,9 +19,10 @@ enum {
     SCRATCH = 64 << 10
 };
 
-/* Of rows in which some strings come again level 6 makes no more than zlib's level 6, in three fifths of the
- * next level's time; of masks only that one does. */
-static const int levels[GF_SEARCHES] = {[GF_SEARCH_SHORT] = 6, [GF_SEARCH_LONG] = 7};
+/* Of rows in which some strings come again level 6 mostly makes no more than zlib's level 6, in three fifths of
+ * the next level's time; of masks only that one does. */
+static const int levels[GF_SEARCHES] = {
+    [GF_SEARCH_SHORT] = 5, [GF_SEARCH_MEDIUM] = 6, [GF_SEARCH_LONG] = 7};
 
 struct GfSqueezer {
     struct libdeflate_compressor *compressors[GF_SEARCHES];
@@ -95,10 +96,10 @@ static bool find_last(GfSqueezer *squeezer, unsigned char *stream, size_t size, 
     return true;
 }
 
-size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
+size_t gf_squeezed_size(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    return libdeflate_deflate_compress(squeezer->compressors[GF_SEARCH_SHORT], in, size, out, size);
+    return libdeflate_deflate_compress(squeezer->compressors[search], in, size, out, size);
 }
 
 size_t gf_squeeze(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,

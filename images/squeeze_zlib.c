@@ -1,4 +1,4 @@
-/* Where there is no libdeflate: zlib, one level above its usual one, for what joining pieces costs. Both searches are
+/* Where there is no libdeflate: zlib, one level above its usual one, for what joining pieces costs. All searches are
  * that one. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,8 +50,8 @@ size_t gf_squeeze(GfSqueezer *squeezer, GfSearch search, const unsigned char *in
     return size - stream->avail_out;
 }
 
-size_t gf_squeezed_size(GfSqueezer *squeezer, const unsigned char *in, size_t size,
+size_t gf_squeezed_size(GfSqueezer *squeezer, GfSearch search, const unsigned char *in, size_t size,
                         unsigned char *out)
 {
-    return gf_squeeze(squeezer, GF_SEARCH_SHORT, in, size, out);
+    return gf_squeeze(squeezer, search, in, size, out);
 }
