@@ -61,6 +61,19 @@ for border in replicate reflect101 reflect wrap constant:90 zero valid; do
         --border "$border" --device cuda --compare
 done
 
+# The same where kernels are taken that only large pictures have, at more than the filters' own sizes.
+"$build/tests/scene" --size 1201x1003 --kind gray8 "$log/large-gray.png"
+"$build/tests/scene" --size 1201x1003 --kind rgb8 "$log/large-rgb.png"
+arguments=()
+for length in 9 13 15 17 19 21 25 31; do
+    for angle in 0 20 45 70; do
+        arguments+=(--kernel "motion:length=$length:angle=$angle")
+    done
+    arguments+=(--kernel "box:size=$length" --kernel "disk:radius=$((length / 2))")
+done
+check 'large pictures, kernels of 9 to 31' "$gpufilter" "$log"/large-*.png "${kernels[@]/#/--kernel=}" \
+    "${arguments[@]}" --device cuda --compare
+
 # numpy_array SHAPE COUNT: so many numbers, 1/32, 1/64 and 3/64 in turn, as an .npy file.
 numpy_array() {
     local i bytes=('\x00\x00\x00\x3d' '\x00\x00\x80\x3c' '\x00\x00\x40\x3d')
