@@ -1159,8 +1159,8 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
     int blocks_at_once = 0;
     cudaError_t error =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_at_once, kernel, THREADS, 0);
-    if (error != cudaSuccess)
-        return error;
+    if (error != cudaSuccess || blocks_at_once == 0)
+        return error != cudaSuccess ? error : cudaErrorLaunchOutOfResources;
     Tensor s = describe(launch, state);
     const int apart = channels_apart(state->plan);
     cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once),

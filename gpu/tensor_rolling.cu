@@ -880,8 +880,8 @@ template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaSt
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, S::bytes);
-    if (error != cudaSuccess)
-        return error;
+    if (error != cudaSuccess || blocks == 0)
+        return error != cudaSuccess ? error : cudaErrorLaunchOutOfResources;
     const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
     cut<S>(launch, at_once, s);
     const unsigned grid = s->units < at_once ? s->units : static_cast<unsigned>(at_once);
