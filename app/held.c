@@ -12,9 +12,7 @@ static bool bytes_of(const GfFormat *const *formats, size_t count, size_t *bytes
     *bytes = 0;
     for (size_t i = 0; i < count; i++) {
         size_t picture;
-        if (!gf_mul(formats[i]->width, formats[i]->channels, &picture) ||
-            !gf_mul(picture, gf_sample_size(formats[i]->sample), &picture) ||
-            !gf_mul(picture, formats[i]->height, &picture) || !gf_add(*bytes, picture, bytes))
+        if (!gf_image_bytes(formats[i], &picture) || !gf_add(*bytes, picture, bytes))
             return false;
     }
     return true;

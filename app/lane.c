@@ -1,5 +1,5 @@
 /* The plan says how many rows there are of everything; here they get memory, the backend's own
- * where its transfers want that, and begin at multiples of GF_ALIGNMENT. */
+ * where its transfers want that. */
 #include "app/lane.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static GfStatus allocate_rows(GfLane *lane)
     void *memory;
     lane->submits = (plan->in.height + plan->band_rows - 1) / plan->band_rows;
     lane->slots = plan->slots;
-    lane->ring = (GfRing){.rows = plan->ring_rows, .stride = gf_align(gf_row_bytes(&plan->in))};
+    lane->ring = (GfRing){.rows = plan->ring_rows, .stride = gf_row_stride(&plan->in)};
     GF_TRY(allocate(lane, lane->ring.rows, lane->ring.stride, &memory));
     lane->ring.samples = memory;
     GF_TRY(gf_allocate_zero(lane->slots * plan->outputs, sizeof *lane->bands, &lane->bands));
@@ -56,7 +56,7 @@ static GfStatus allocate_rows(GfLane *lane)
         const GfPipeline *pipeline = &plan->pipelines[i];
         for (size_t slot = 0; slot < lane->slots; slot++) {
             GfBand *band = gf_lane_band(lane, slot, i);
-            band->stride = gf_align(gf_row_bytes(&pipeline->out));
+            band->stride = gf_row_stride(&pipeline->out);
             GF_TRY(allocate(lane, pipeline->most_rows, band->stride, &band->samples));
         }
     }

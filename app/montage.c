@@ -140,7 +140,7 @@ GfStatus gf_montage_write(const GfMontage *montage, const GfHeld *held, GfWriter
 {
     const GfSheet *sheet = &montage->sheet;
     GfStretch common = gf_stretch_none();
-    Strip strip = {.montage = montage, .stride = gf_align(gf_row_bytes(&montage->format))};
+    Strip strip = {.montage = montage, .stride = gf_row_stride(&montage->format)};
     GfStatus status;
     if (montage->scale == GF_MONTAGE_COMMON)
         common = common_stretch(montage, held);

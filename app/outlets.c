@@ -240,7 +240,7 @@ static GfStatus write_channel(GfOutlets *outlets, size_t picture, const GfOutlet
                               const GfBand *band)
 {
     const GfFormat *format = &outlet->writer->format;
-    size_t size = gf_sample_size(format->sample), stride = gf_align(gf_row_bytes(format));
+    size_t size = gf_sample_size(format->sample), stride = gf_row_stride(format);
     GF_TRY(reserve(outlets, band->rows, stride));
     unsigned char *rows = outlets->scratch;
     const unsigned char *from = band->samples;

@@ -9,8 +9,8 @@ GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *
     GfFormat format = reader->format;
     size_t bytes, height = format.height;
     *image = (GfImage){0};
-    if (!gf_mul(height, reader->pictures, &format.height) ||
-        !gf_mul(format.height, gf_row_bytes(&format), &bytes) || bytes > options->max_memory)
+    if (!gf_mul(height, reader->pictures, &format.height) || !gf_image_bytes(&format, &bytes) ||
+        bytes > options->max_memory)
         return gf_fail(GF_ELIMIT,
                        "a comparison holds the picture in memory, and it is over %zu KiB",
                        options->max_memory >> 10);

@@ -375,11 +375,11 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
     plan->ring_rows = ring_rows(plan, span);
     size_t most = plan->options.slots ? plan->options.slots : GF_SLOTS;
     plan->slots = gf_min((plan->in.height + band - 1) / band, most);
-    size_t bytes = plan->ring_rows * gf_row_bytes(&plan->in);
+    size_t bytes = plan->ring_rows * gf_row_stride(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
         pipeline->most_rows = gf_pipeline_most_rows(pipeline, band + gf_pipeline_span(pipeline));
-        bytes += plan->slots * pipeline->most_rows * gf_row_bytes(&pipeline->out);
+        bytes += plan->slots * pipeline->most_rows * gf_row_stride(&pipeline->out);
     }
     return bytes;
 }

@@ -92,6 +92,14 @@ static inline size_t gf_row_bytes(const GfFormat *format)
     return gf_row_samples(format) * gf_sample_size(format->sample);
 }
 
+/* Bytes from one row to the next in memory: rows begin at multiples of GF_ALIGNMENT, but short ones lie
+ * one behind the other, where padding could be most of what a narrow picture takes. */
+static inline size_t gf_row_stride(const GfFormat *format)
+{
+    size_t bytes = gf_row_bytes(format);
+    return bytes < GF_ALIGNMENT ? bytes : gf_align(bytes);
+}
+
 /* Rows [y0, y0 + rows) of a picture: a view, it owns nothing. */
 typedef struct GfBand {
     size_t y0, rows;
@@ -102,9 +110,12 @@ typedef struct GfBand {
 /* A whole picture. */
 typedef struct GfImage {
     GfFormat format;
-    size_t stride; /* bytes between rows, a multiple of 64 */
+    size_t stride; /* gf_row_stride() */
     void *samples; /* owned */
 } GfImage;
+
+/* Bytes that gf_image_allocate() takes for `format`; false when that is no size. */
+bool gf_image_bytes(const GfFormat *format, size_t *bytes);
 
 /* Allocates samples for `format`, not cleared. On failure `image` is empty. */
 GfStatus gf_image_allocate(const GfFormat *format, GfImage *image);

@@ -428,7 +428,7 @@ static GfStatus png_open(GfReader *reader, GfInput *input, const GfReadOptions *
     if (state->interlaced) {
         reader->streams = false;
         GF_TRY(
-            gf_reader_hold(reader, options, reader->format.height, gf_row_bytes(&reader->format)));
+            gf_reader_hold(reader, options, reader->format.height, gf_row_stride(&reader->format)));
     }
     return guarded(state, start_rows) == GF_OK ? GF_OK : explain(state);
 }

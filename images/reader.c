@@ -108,7 +108,7 @@ static GfStatus set_orientation(Reader *reader, const GfReadOptions *options)
     if (reader->orientation == 2)
         return GF_OK;
     shown->streams = false;
-    return gf_reader_hold(shown, options, reader->stored.height, gf_row_bytes(&reader->stored));
+    return gf_reader_hold(shown, options, reader->stored.height, gf_row_stride(&reader->stored));
 }
 
 GfStatus gf_reader_open(const char *path, const GfReadOptions *options, GfReader **reader)

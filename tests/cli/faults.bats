@@ -235,6 +235,21 @@ limited() {
     run --separate-stderr bash -c 'ulimit -v "$0" && exec "$GPUFILTER" "$@"' $((program + $1)) "${@:2}"
 }
 
+# Every row took 64 bytes, and limits did not count them.
+@test "little address space: a picture of one column takes no more than its samples" {
+    ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
+    {
+        npy '|u1' 1 '2000000, 1' ''
+        head -c 2000000 /dev/zero
+    } >a.npy
+    limited 100000 compare a.npy a.npy --memory 2M
+    [ "$status" -eq 0 ]
+    limited 100000 a.npy -k sobel:x --range minmax --memory 16M -o b.png --threads 1 --device cpu
+    [ "$status" -eq 0 ]
+    limited 100000 a.npy -k box --border wrap --memory 16M -o c.png --threads 1 --device cpu
+    [ "$status" -eq 0 ]
+}
+
 @test "little address space: fewer threads and smaller bands, not failures" {
     ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
     many 12

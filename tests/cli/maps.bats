@@ -273,7 +273,7 @@ row() { # a.npy: the picture 1 2 3
     scene gray8 a.png 301x299
     gf a.png --bank kirsch --montage m.png --memory 1M
     [ "$status" -eq 1 ]
-    [ "$stderr" = 'gpufilter: a.png: the responses that a stretch or a montage holds in memory need 2812 KiB, the limit is 1024 KiB (--memory)' ]
+    [ "$stderr" = 'gpufilter: a.png: the responses that a stretch or a montage holds in memory need 2840 KiB, the limit is 1024 KiB (--memory)' ]
     [ ! -e m.png ]
     gf a.png --bank kirsch --montage m.png --memory 3M
     [ "$status" -eq 0 ]

@@ -163,7 +163,7 @@ load common
             gf a.png -k "$kernel" -o one.png --border "$mode" --device cpu --json
             [ "$status" -eq 0 ]
             [[ $output == *'"bands":1,'* ]] # the whole picture is less than the smallest band
-            gf a.png -k "$kernel" -o many.png --border "$mode" --device cpu --json --memory 40k
+            gf a.png -k "$kernel" -o many.png --border "$mode" --device cpu --json --memory 52k
             printf '%s %s: %s\n' "$mode" "$kernel" "$output$stderr"
             [ "$status" -eq 0 ]
             [[ $output =~ \"bands\":([0-9]+), ]]

@@ -439,6 +439,33 @@ static void interlaced_pictures_take_a_buffer(void **state)
     assert_null(reader);
 }
 
+/* What limits count is what is taken: padding is no more than the row. */
+static void rows_of_narrow_pictures_lie_close(void **state)
+{
+    (void)state;
+    for (size_t width = 1; width < 200; width++) {
+        GfFormat format = {width, 3, 1, false, GF_U8};
+        GfImage image;
+        size_t bytes;
+        assert_int_equal(gf_image_allocate(&format, &image), GF_OK);
+        assert_true(gf_image_bytes(&format, &bytes));
+        assert_int_equal(bytes, 3 * image.stride);
+        assert_int_equal(image.stride, width < 64 ? width : (width + 63) / 64 * 64);
+        gf_image_free(&image);
+    }
+    size_t bytes;
+    assert_false(gf_image_bytes(&(GfFormat){SIZE_MAX - 8, 1, 1, false, GF_U8}, &bytes));
+    assert_false(gf_image_bytes(&(GfFormat){SIZE_MAX / 4, 1, 1, false, GF_F64}, &bytes));
+    assert_false(gf_image_bytes(&(GfFormat){SIZE_MAX / 4, 8, 1, false, GF_U8}, &bytes));
+    unsigned char samples[65 * 8] = {0};
+    make_png("a.png", 65, 8, &(PngMaking){.depth = 8, .interlace = 1}, samples, 65);
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    assert_int_equal(gf_reader_open(in_folder("a.png"), &options, &reader), GF_OK);
+    assert_int_equal(reader->held, 128 * 8);
+    gf_reader_close(reader);
+}
+
 /* Orientation. */
 
 static void every_orientation_shows_the_right_pixels(void **state)
@@ -1356,6 +1383,7 @@ int main(void)
         IN_FOLDER(small_grays_are_spread_over_the_range),
         IN_FOLDER(a_transparent_colour_becomes_opacity),
         IN_FOLDER(interlaced_pictures_take_a_buffer),
+        IN_FOLDER(rows_of_narrow_pictures_lie_close),
         IN_FOLDER(every_orientation_shows_the_right_pixels),
         IN_FOLDER(orientation_can_be_left_alone),
         IN_FOLDER(turning_works_at_any_size),

@@ -268,6 +268,14 @@ static void test_memory(void **state)
     const GfFilter *bank[] = {filter};
     assert_int_equal(gf_plan_create(bank, 1, &huge, &options, &plan), GF_ELIMIT);
     gf_filter_free(filter);
+    /* Padding counts. */
+    GfFormat tall = {65, 1000000, 1, false, GF_U8};
+    for (options.memory = 10000; options.memory < 1 << 20; options.memory += options.memory / 4) {
+        plan = plan_for("box:size=3", tall, options);
+        size_t rows = plan->ring_rows + plan->slots * plan->pipelines[0].most_rows;
+        assert_true(rows * 128 <= options.memory);
+        drop(plan);
+    }
 }
 
 /* Integer kernels are exact in f32; large fractional sums are not. */
