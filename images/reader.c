@@ -104,6 +104,7 @@ static GfStatus set_orientation(Reader *reader, const GfReadOptions *options)
         double across = shown->metadata.density_x;
         shown->metadata.density_x = shown->metadata.density_y;
         shown->metadata.density_y = across;
+        GF_TRY(gf_reader_limit(shown, options));
     }
     if (reader->orientation == 2)
         return GF_OK;

@@ -417,6 +417,26 @@ static void a_transparent_colour_becomes_opacity(void **state)
     assert_reads_as("a.png", (GfFormat){2, 1, 4, true, GF_U8}, rgb);
 }
 
+/* Its columns become rows, which have a limit. */
+static void a_tall_picture_that_is_turned_is_a_wide_one(void **state)
+{
+    (void)state;
+    static unsigned char rows[1001];
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    options.max_memory = 16 * 1000;
+    for (unsigned orientation = 1; orientation <= 8; orientation++) {
+        PngMaking how = {.depth = 8, .orientation = orientation};
+        make_png("a.png", 1, 1001, &how, rows, 1);
+        assert_int_equal(gf_reader_open(in_folder("a.png"), &options, &reader),
+                         orientation >= 5 ? GF_ELIMIT : GF_OK);
+        gf_reader_close(reader);
+        make_png("a.png", 1, 1000, &how, rows, 1);
+        assert_int_equal(gf_reader_open(in_folder("a.png"), &options, &reader), GF_OK);
+        gf_reader_close(reader);
+    }
+}
+
 static void interlaced_pictures_take_a_buffer(void **state)
 {
     (void)state;
@@ -1382,6 +1402,7 @@ int main(void)
         IN_FOLDER(palettes_are_expanded),
         IN_FOLDER(small_grays_are_spread_over_the_range),
         IN_FOLDER(a_transparent_colour_becomes_opacity),
+        IN_FOLDER(a_tall_picture_that_is_turned_is_a_wide_one),
         IN_FOLDER(interlaced_pictures_take_a_buffer),
         IN_FOLDER(rows_of_narrow_pictures_lie_close),
         IN_FOLDER(every_orientation_shows_the_right_pixels),
