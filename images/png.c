@@ -86,13 +86,22 @@ static void note_damage(PngReader *state, const char *text)
     state->noted = true;
 }
 
-/* Warnings about ancillary chunks are nobody's business. Those about IDAT say that pixels cannot be
- * trusted, but for data beyond the last row. (A palette index without a colour gives no warning: it
- * is black, as in browsers.) */
+/* libpng leaves tRNS out, and the picture's opacity with it. An empty one, a second one and one beside a
+ * channel of opacity are no loss. */
+static bool loses_opacity(const PngReader *state, const char *text)
+{
+    return strncmp(text, "tRNS: ", 6) == 0 && png_get_uint_32(state->header) > 0 &&
+           strcmp(text + 6, "duplicate") != 0 &&
+           strcmp(text + 6, "invalid with alpha channel") != 0;
+}
+
+/* Warnings about most ancillary chunks are nobody's business. Those about IDAT and tRNS say that pixels
+ * cannot be trusted, but for data beyond the last row. (A palette index without a colour gives no
+ * warning: it is black, as in browsers.) */
 static void on_warning(png_structp png, png_const_charp text)
 {
     PngReader *state = png_get_error_ptr(png);
-    if (strncmp(text, "IDAT: ", 6) != 0)
+    if (strncmp(text, "IDAT: ", 6) != 0 && !loses_opacity(state, text))
         return;
     if (strstr(text, "Extra compressed data") || strstr(text, "Too much image data"))
         gf_reader_note(state->reader, "data after the last row ignored");

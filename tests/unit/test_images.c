@@ -920,6 +920,51 @@ static void damaged_ancillary_chunks_do_no_harm(void **state)
     free(file);
 }
 
+/* Opacity is no ancillary matter. */
+static void damaged_opacity_is_damage(void **state)
+{
+    (void)state;
+    enum { PLTE = 8 + 25, PIXELS = 8 + 25 + 12 + 12 };
+    static const struct {
+        const char *opacity;
+        size_t size, place;
+        bool flip, again, damaged;
+    } cases[] = {
+        {"\0\xff\x80", 3, PIXELS, false, false, false},
+        {"\0\xff\x80", 3, PIXELS, true, false, true}, /* the checksum */
+        {"\0\xff\x80\1\2", 5, PIXELS, false, false, true},
+        {"\0\xff\x80", 3, PLTE, false, false, true},
+        {"\0\xff\x80", 3, PIXELS, false, true, false},
+        {"", 0, PIXELS, false, false, false},
+    };
+    PngMaking how = {.type = PNG_COLOR_TYPE_PALETTE,
+                     .depth = 8,
+                     .palette = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {9, 9, 9}},
+                     .colours = 4};
+    static Bytes bytes;
+    unsigned char file[512], samples[8];
+    make_png("a.png", 2, 1, &how, (const unsigned char *)"\0\2", 2);
+    load("a.png", &bytes);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t place = cases[i].place, size = place;
+        GfReadOptions options = gf_read_options_default();
+        GfReader *reader;
+        memcpy(file, bytes.data, place);
+        for (int turn = 0; turn <= cases[i].again; turn++)
+            size += chunk(file + size, "tRNS", cases[i].opacity, cases[i].size);
+        file[size - 1] ^= cases[i].flip;
+        memcpy(file + size, bytes.data + place, bytes.size - place);
+        save("b.png", file, size + bytes.size - place);
+        if (cases[i].damaged)
+            assert_fails("b.png", GF_EINPUT, "tRNS");
+        options.tolerant = cases[i].damaged;
+        assert_int_equal(read_file(in_folder("b.png"), &options, 1, &reader, samples), GF_OK);
+        assert_int_equal(reader->format.channels, cases[i].damaged || !cases[i].size ? 3 : 4);
+        assert_int_equal(strstr(reader->note, "tRNS") != NULL, cases[i].damaged);
+        gf_reader_close(reader);
+    }
+}
+
 /* Texts that use up what they may take leave the other chunks their room. */
 static void many_texts_do_not_crowd_out_the_palette(void **state)
 {
@@ -1421,6 +1466,7 @@ int main(void)
         IN_FOLDER(npy_axes_are_kept),
         IN_FOLDER(metadata_behind_the_pixels_is_found),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
+        IN_FOLDER(damaged_opacity_is_damage),
         IN_FOLDER(many_texts_do_not_crowd_out_the_palette),
         IN_FOLDER(a_chunk_too_large_is_passed_over),
         IN_FOLDER(cmyk_becomes_rgb),
