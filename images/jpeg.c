@@ -266,7 +266,7 @@ static GfStatus guarded(JpegReader *state, void (*step)(JpegReader *))
 /* Puts a failed step into words. */
 static GfStatus explain(const JpegReader *state)
 {
-    size_t row = state->row, rows = state->reader->format.height;
+    size_t row = state->row, rows = state->info.image_height;
     if (state->status != GF_EINPUT)
         return gf_fail(state->status, "%s", state->message);
     if (!state->header_done)

@@ -316,7 +316,7 @@ static GfStatus guarded(PngReader *state, void (*step)(PngReader *))
 /* Puts a failed step into words. */
 static GfStatus explain(const PngReader *state)
 {
-    size_t row = state->row, rows = state->reader->format.height;
+    size_t row = state->row, rows = png_get_image_height(state->png, state->info);
     if (state->status != GF_EINPUT)
         return gf_fail(state->status, "%s", state->message);
     bool short_data = state->cut || strstr(state->message, "Not enough image data");

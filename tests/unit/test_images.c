@@ -877,6 +877,28 @@ static void metadata_behind_the_pixels_is_found(void **state)
     assert_fails("b.png", GF_EINPUT, "end marker");
 }
 
+/* Messages speak of the rows that are stored. */
+static void a_turned_picture_without_end_marker_is_told_so(void **state)
+{
+    (void)state;
+    enum { IEND = 12, EOI = 2 };
+    static unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    static Bytes bytes;
+    unsigned char samples[9 * 8] = {0};
+    GfMetadata metadata = gf_metadata_none();
+    metadata.exif = (GfBlob){exif, sizeof exif - 1};
+    GfFormat format = {9, 8, 1, false, GF_U8};
+    assert_int_equal(write_pictures("a.png", &format, 1, &metadata, NULL, 8, samples), GF_OK);
+    load("a.png", &bytes);
+    save("a.png", bytes.data, bytes.size - IEND);
+    assert_fails("a.png", GF_EINPUT, "the PNG file ends without its end marker (IEND)");
+    assert_int_equal(write_pictures("a.jpg", &format, 1, &metadata, NULL, 8, samples), GF_OK);
+    load("a.jpg", &bytes);
+    memcpy(bytes.data + bytes.size - EOI, "\xff\xfe\0\x10", 4); /* a comment begins */
+    save("a.jpg", bytes.data, bytes.size - EOI + 4);
+    assert_fails("a.jpg", GF_EINPUT, "the JPEG file ends without its end marker (EOI)");
+}
+
 static void damaged_ancillary_chunks_do_no_harm(void **state)
 {
     (void)state;
@@ -1465,6 +1487,7 @@ int main(void)
         IN_FOLDER(what_is_no_picture_is_said),
         IN_FOLDER(npy_axes_are_kept),
         IN_FOLDER(metadata_behind_the_pixels_is_found),
+        IN_FOLDER(a_turned_picture_without_end_marker_is_told_so),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
         IN_FOLDER(damaged_opacity_is_damage),
         IN_FOLDER(many_texts_do_not_crowd_out_the_palette),
