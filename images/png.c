@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "images/checksum.h"
 #include "images/codecs.h"
 #include "images/png_late.h"
 
@@ -41,7 +42,8 @@ typedef struct PngReader {
     unsigned char header[HEADER]; /* of the chunk that is being read */
     uint64_t left;                /* bytes of it not read yet, checksum included */
     bool signature_read, pixels_began, animated, cut;
-    GfPngLate late; /* metadata behind the pixels, which libpng is shown before them */
+    unsigned char *exif; /* an eXIf chunk while it is looked at; owned */
+    GfPngLate late;      /* metadata behind the pixels, which libpng is shown before them */
     size_t late_served;
     bool serving_late;
     uint64_t late_place;           /* where reading from a late chunk goes on */
@@ -211,6 +213,30 @@ static void read_chunk_header(PngReader *state)
     }
 }
 
+/* Takes an eXIf chunk of less than CHUNK_MAX bytes; the first that is whole counts. libpng would drop
+ * those of writers that put JPEG's "Exif\0\0" before the block. */
+static void take_exif(PngReader *state, uint32_t length)
+{
+    enum { NAME = 4, PREFIX = 6 };
+    GfBlob *exif = &state->reader->metadata.exif;
+    state->status = gf_allocate(1, NAME + (size_t)state->left, &state->exif);
+    if (state->status != GF_OK)
+        png_error(state->png, gf_message());
+    const unsigned char *block = state->exif + NAME, *end = block + length;
+    memcpy(state->exif, state->header + 4, NAME);
+    take(state, state->exif + NAME, state->left);
+    bool whole = gf_crc32(state->exif, NAME + length) == png_get_uint_32(end);
+    if (length >= PREFIX && memcmp(block, "Exif\0\0", PREFIX) == 0)
+        block += PREFIX;
+    bool order = end - block >= 2 && (memcmp(block, "II", 2) == 0 || memcmp(block, "MM", 2) == 0);
+    if (whole && order && !exif->data)
+        state->status = gf_blob_set(exif, block, (size_t)(end - block));
+    free(state->exif);
+    state->exif = NULL;
+    if (state->status != GF_OK)
+        png_error(state->png, gf_message());
+}
+
 /* Goes on to the next chunk that libpng is to see. */
 static void next_chunk(PngReader *state)
 {
@@ -219,9 +245,12 @@ static void next_chunk(PngReader *state)
         uint32_t length = png_get_uint_32(state->header);
         state->left = (uint64_t)length + 4;
         state->animated |= is(state, "acTL");
-        if (!left_out(state, length))
+        if (left_out(state, length))
+            skip(state, state->left);
+        else if (is(state, "eXIf") && length < CHUNK_MAX)
+            take_exif(state, length);
+        else
             break;
-        skip(state, state->left);
     }
     state->pixels_began |= is(state, "IDAT");
 }
@@ -382,14 +411,6 @@ static void set_colour(PngReader *state, GfMetadata *metadata)
     }
 }
 
-/* Some writers put JPEG's "Exif\0\0" before the block. */
-static GfStatus set_exif(GfMetadata *metadata, const unsigned char *exif, size_t size)
-{
-    bool prefixed = size >= 6 && memcmp(exif, "Exif\0\0", 6) == 0;
-    size_t before = prefixed ? 6 : 0;
-    return gf_blob_set(&metadata->exif, exif + before, size - before);
-}
-
 static GfStatus set_metadata(PngReader *state)
 {
     png_structp png = state->png;
@@ -403,14 +424,12 @@ static GfStatus set_metadata(PngReader *state)
     set_colour(state, metadata);
     if (png_get_iCCP(png, info, &name, &compression, &bytes, &size))
         GF_TRY(gf_blob_set(&metadata->icc, bytes, size));
-    if (png_get_eXIf_1(png, info, &size, &bytes))
-        GF_TRY(set_exif(metadata, bytes, size));
     png_get_text(png, info, &texts, &count);
     for (int i = 0; i < count; i++)
         if (texts[i].key && texts[i].text)
             GF_TRY(gf_metadata_add_text(metadata, texts[i].key, texts[i].text));
     /* libpng's own copies are not needed beside ours. */
-    png_free_data(png, info, PNG_FREE_ICCP | PNG_FREE_TEXT | PNG_FREE_EXIF, -1);
+    png_free_data(png, info, PNG_FREE_ICCP | PNG_FREE_TEXT, -1);
     if (state->animated)
         gf_reader_note(state->reader, "animated PNG: only its first picture is read");
     return GF_OK;
@@ -493,6 +512,7 @@ static void png_close(GfReader *reader)
     png_destroy_read_struct(&state->png, &state->info, NULL);
     gf_input_close(state->input);
     gf_image_free(&state->whole);
+    free(state->exif);
     free(state);
     reader->state = NULL;
 }

@@ -942,6 +942,50 @@ static void damaged_ancillary_chunks_do_no_harm(void **state)
     free(file);
 }
 
+/* Some writers put JPEG's prefix before the block. */
+static void exif_with_a_prefix_is_read(void **state)
+{
+    (void)state;
+    enum { AFTER_IHDR = 8 + 25, PREFIX = 6, BLOCK = 26 };
+    static const unsigned char exif[] =
+        "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";
+    static const struct {
+        size_t from, size;
+        bool flip, found;
+    } cases[] = {
+        {0, PREFIX + BLOCK, false, true}, {PREFIX, BLOCK, false, true},
+        {0, PREFIX + BLOCK, true, false}, /* the checksum */
+        {0, PREFIX, false, false},        {0, PREFIX + 1, false, false},
+        {PREFIX, 0, false, false},        {PREFIX + 1, BLOCK - 1, false, false},
+    };
+    static Bytes bytes;
+    unsigned char file[512];
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    options.auto_orient = false;
+    make_png("a.png", 3, 2, &(PngMaking){.depth = 8}, (const unsigned char *)"\1\2\3\4\5\6", 3);
+    load("a.png", &bytes);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const size_t wanted = i / 2, second = i % 2; /* alone, and before one that is whole */
+        size_t size = AFTER_IHDR;
+        memcpy(file, bytes.data, size);
+        size += chunk(file + size, "eXIf", exif + cases[wanted].from, cases[wanted].size);
+        file[size - 1] ^= cases[wanted].flip;
+        if (second)
+            size += chunk(file + size, "eXIf", "MM\0*", 4);
+        memcpy(file + size, bytes.data + AFTER_IHDR, bytes.size - AFTER_IHDR);
+        save("b.png", file, size + bytes.size - AFTER_IHDR);
+        assert_int_equal(gf_reader_open(in_folder("b.png"), &options, &reader), GF_OK);
+        const GfBlob *found = &reader->metadata.exif;
+        assert_int_equal(found->size, cases[wanted].found ? BLOCK : second ? 4 : 0);
+        assert_int_equal(gf_exif_orientation(found), cases[wanted].found ? 6 : 1);
+        gf_reader_close(reader);
+    }
+    memcpy(file + AFTER_IHDR, "\xff\xff\xff\xff", 4); /* more than a chunk's length may be */
+    save("b.png", file, AFTER_IHDR + 8);
+    assert_fails("b.png", GF_EINPUT, "the PNG header cannot be read");
+}
+
 /* Opacity is no ancillary matter. */
 static void damaged_opacity_is_damage(void **state)
 {
@@ -1489,6 +1533,7 @@ int main(void)
         IN_FOLDER(metadata_behind_the_pixels_is_found),
         IN_FOLDER(a_turned_picture_without_end_marker_is_told_so),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
+        IN_FOLDER(exif_with_a_prefix_is_read),
         IN_FOLDER(damaged_opacity_is_damage),
         IN_FOLDER(many_texts_do_not_crowd_out_the_palette),
         IN_FOLDER(a_chunk_too_large_is_passed_over),
