@@ -26,7 +26,6 @@
 
 enum {
     CHUNK_MAX = 8 << 20, /* bytes of one ancillary chunk, also uncompressed; and of all texts */
-    TEXTS_MAX = 1000,
     SMALL_PIECE = 256,
     HEADER = 8 /* length and name of a chunk */
 };
@@ -167,7 +166,8 @@ static size_t text_budget(PngReader *state)
         const png_text *text = &texts[state->texts_counted];
         state->text_bytes += text->text_length + text->itxt_length;
     }
-    return count < TEXTS_MAX && state->text_bytes < CHUNK_MAX ? CHUNK_MAX - state->text_bytes : 0;
+    bool room = count < GF_PNG_TEXTS_MAX && state->text_bytes < CHUNK_MAX;
+    return room ? CHUNK_MAX - state->text_bytes : 0;
 }
 
 /* Whether libpng shall not see the chunk in state->header. Critical chunks and names that are no
@@ -283,7 +283,7 @@ static void create(PngReader *state)
     png_set_read_fn(state->png, state, read_bytes);
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(state->png, CHUNK_MAX);
-    png_set_chunk_cache_max(state->png, 2 * TEXTS_MAX);
+    png_set_chunk_cache_max(state->png, 2 * GF_PNG_TEXTS_MAX);
     png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
 }
 

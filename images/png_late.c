@@ -12,9 +12,9 @@ static uint32_t big_endian(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static bool is_metadata(const unsigned char *name)
+static bool is_text(const unsigned char *name)
 {
-    static const char *const names[] = {"tEXt", "zTXt", "iTXt", "eXIf"};
+    static const char *const names[] = {"tEXt", "zTXt", "iTXt"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (memcmp(name, names[i], 4) == 0)
             return true;
@@ -25,19 +25,25 @@ void gf_png_find_late(GfInput *input, GfPngLate *late)
 {
     uint64_t size, place = SIGNATURE;
     unsigned char header[HEADER];
-    bool pixels_began = false;
+    bool pixels_began = false, exif = false;
+    size_t texts = 0;
     late->count = 0;
     if (!gf_input_size(input, &size))
         return;
-    for (size_t i = 0; i < MOST_CHUNKS && late->count < GF_PNG_LATE_MAX; i++) {
+    for (size_t i = 0; i < MOST_CHUNKS; i++) {
         if (place + HEADER > size || gf_input_read_at(input, header, HEADER, place) != GF_OK)
             return;
         uint64_t next = place + HEADER + big_endian(header) + CHECKSUM;
         if (next > size || memcmp(header + 4, "IEND", 4) == 0)
             return;
         pixels_began |= memcmp(header + 4, "IDAT", 4) == 0;
-        if (pixels_began && is_metadata(header + 4))
+        bool is_exif = !exif && memcmp(header + 4, "eXIf", 4) == 0;
+        bool wanted = is_exif || (texts < GF_PNG_TEXTS_MAX && is_text(header + 4));
+        if (pixels_began && wanted) {
             late->offsets[late->count++] = place;
+            exif |= is_exif;
+            texts += !is_exif;
+        }
         place = next;
     }
 }

@@ -877,6 +877,34 @@ static void metadata_behind_the_pixels_is_found(void **state)
     assert_fails("b.png", GF_EINPUT, "end marker");
 }
 
+static void exif_behind_many_texts_is_found(void **state)
+{
+    (void)state;
+    enum { IEND = 12, TEXTS = 1000 };
+    static const char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    static Bytes bytes;
+    static unsigned char file[FILE_MAX];
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    make_png("a.png", 3, 2, &(PngMaking){.depth = 8}, (const unsigned char *)"\1\2\3\4\5\6", 3);
+    load("a.png", &bytes);
+    for (int surplus = 0; surplus < 2; surplus++) {
+        size_t size = bytes.size - IEND;
+        memcpy(file, bytes.data, size);
+        for (int i = 0; i < TEXTS + surplus; i++)
+            size += chunk(file + size, "tEXt", "K\0x", 3);
+        size += chunk(file + size, "eXIf", exif, sizeof exif - 1);
+        size += chunk(file + size, "eXIf", "II*\0", 4);
+        size += chunk(file + size, "IEND", "", 0);
+        save("b.png", file, size);
+        assert_reads_as("b.png", (GfFormat){2, 3, 1, false, GF_U8}, "\4\1\5\2\6\3");
+        assert_int_equal(gf_reader_open(in_folder("b.png"), &options, &reader), GF_OK);
+        assert_int_equal(reader->metadata.text_count, TEXTS);
+        assert_int_equal(reader->metadata.exif.size, sizeof exif - 1);
+        gf_reader_close(reader);
+    }
+}
+
 /* Messages speak of the rows that are stored. */
 static void a_turned_picture_without_end_marker_is_told_so(void **state)
 {
@@ -1531,6 +1559,7 @@ int main(void)
         IN_FOLDER(what_is_no_picture_is_said),
         IN_FOLDER(npy_axes_are_kept),
         IN_FOLDER(metadata_behind_the_pixels_is_found),
+        IN_FOLDER(exif_behind_many_texts_is_found),
         IN_FOLDER(a_turned_picture_without_end_marker_is_told_so),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
         IN_FOLDER(exif_with_a_prefix_is_read),
