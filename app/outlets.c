@@ -311,6 +311,7 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
 
 GfStatus gf_outlets_finish(GfOutlets *outlets)
 {
+    const char *note = NULL; /* said once: it is about the picture */
     for (size_t i = 0; i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         if (outlet->writer && outlets->montage.tiles)
@@ -318,7 +319,11 @@ GfStatus gf_outlets_finish(GfOutlets *outlets)
                 gf_montage_write(&outlets->montage, &outlets->held, outlet->writer), outlet->path));
         if (outlet->writer)
             GF_TRY(gf_fail_output(gf_writer_finish(outlet->writer), outlet->path));
+        if (outlet->writer && outlet->writer->note)
+            note = outlet->writer->note;
     }
+    if (note)
+        gf_say_note(outlets->job->input->path, "%s", note);
     return GF_OK;
 }
 

@@ -49,7 +49,7 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
 /* Takes rows of filter `filter` of input picture `picture`. */
 GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBand *band);
 
-/* Completes the bytes of all files; nothing has its name yet. */
+/* Completes the bytes of all files, and tells the user what their writers note; nothing has its name yet. */
 GfStatus gf_outlets_finish(GfOutlets *outlets);
 
 /* Gives all files their names, counts them and frees everything. On failure those not named yet are

@@ -84,6 +84,7 @@ typedef struct GfWriter {
     GfFormat format;
     size_t pictures;
     GfOutput *output; /* borrowed */
+    const char *note; /* something to tell the user, a constant; NULL when there is nothing */
     void *state;
 } GfWriter;
 

@@ -68,11 +68,14 @@ static void set_colour(PngWriter *state)
 {
     const GfMetadata *m = state->metadata;
     const double *c = m->chromaticities;
-    if (m->icc.data)
+    if (m->icc.data) {
         png_set_iCCP(state->png, state->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, m->icc.data,
                      (png_uint_32)m->icc.size);
-    else if (m->srgb_intent >= 0)
+        if (!png_get_valid(state->png, state->info, PNG_INFO_iCCP))
+            state->writer->note = "its colour profile is left out: libpng does not accept it";
+    } else if (m->srgb_intent >= 0) {
         png_set_sRGB(state->png, state->info, m->srgb_intent);
+    }
     if (m->gamma > 0)
         png_set_gAMA(state->png, state->info, m->gamma);
     if (m->has_chromaticities)

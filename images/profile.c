@@ -8,13 +8,24 @@
 #include "common/memory.h"
 #include "images/light.h"
 
+enum { HEADER = 128 };
+
 static bool fits(const GfBlob *icc, size_t colours)
 {
     /* ICC.1:2010, 7.2.1: the data colour space is a four-byte signature at offset 16. */
-    enum { COLOUR_SPACE = 16, HEADER = 128 };
+    enum { COLOUR_SPACE = 16 };
     if (icc->size < HEADER)
         return false;
     return memcmp(icc->data + COLOUR_SPACE, colours == 1 ? "GRAY" : "RGB ", 4) == 0;
+}
+
+/* The bytes that the profile itself has by its header (ICC.1:2010, 7.2.2): JPEG's often have padding behind them,
+ * which libpng refuses. */
+static size_t size_of(const GfBlob *icc)
+{
+    const unsigned char *b = icc->data;
+    size_t size = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+    return size >= HEADER && size < icc->size ? size : icc->size;
 }
 
 #ifdef GPUFILTER_HAVE_LCMS2
@@ -103,7 +114,7 @@ GfStatus gf_profile_for(const GfMetadata *metadata, size_t colours, GfColourRoom
     if (room == GF_COLOUR_NOWHERE)
         return GF_OK;
     if (fits(&metadata->icc, colours))
-        return gf_blob_set(profile, metadata->icc.data, metadata->icc.size);
+        return gf_blob_set(profile, metadata->icc.data, size_of(&metadata->icc));
     if (metadata->icc.data)
         return colours == 1 ? make_gray(&metadata->icc, profile) : GF_OK;
     if (room == GF_COLOUR_CHUNKS || metadata->srgb_intent >= 0 || !(metadata->gamma > 0.0))

@@ -41,6 +41,25 @@ load common
     [ "$stderr" = 'gpufilter: x.jpg: the name says jpeg, --format says png' ]
 }
 
+@test "a profile that PNG cannot hold is left out with a note, one for all outputs" {
+    scene rgb8 a.png
+    gf a.png -k identity -o b.jpg
+    {
+        head -c 2 b.jpg
+        printf '\xff\xe2\x00\x90ICC_PROFILE\0\1\1' # 128 bytes: a header, no tags
+        head -c 16 /dev/zero
+        printf 'RGB '
+        head -c 108 /dev/zero
+        tail -c +3 b.jpg
+    } >c.jpg
+    gf c.jpg -k identity -k box --format png
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: c.jpg: its colour profile is left out: libpng does not accept it' ]
+    gf c.jpg -k identity -o d.jpg
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+}
+
 @test "content decides how a file is read, and names outputs of files without extension" {
     scene gray8 picture
     gf picture -k box

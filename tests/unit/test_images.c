@@ -695,6 +695,24 @@ static void a_profile_of_other_colours_is_left_out(void **state)
     gf_metadata_free(&metadata);
 }
 
+/* libpng takes no profile with bytes behind it. */
+static void padding_behind_a_profile_is_left_out(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.png", "a.jpg"};
+    unsigned char padded[PROFILE_SIZE + 4] = {0};
+    GfMetadata metadata = gf_metadata_none();
+    make_profile(padded, "RGB ");
+    for (size_t pad = 1; pad <= 4; pad++)
+        for (size_t i = 0; i < 2; i++) {
+            metadata.icc = (GfBlob){padded, PROFILE_SIZE + pad};
+            GfReader *reader = write_with_metadata(names[i], 3, &metadata);
+            assert_int_equal(reader->metadata.icc.size, PROFILE_SIZE);
+            assert_memory_equal(reader->metadata.icc.data, padded, PROFILE_SIZE);
+            gf_reader_close(reader);
+        }
+}
+
 static void exif_too_long_for_jpeg_is_left_out(void **state)
 {
     (void)state;
@@ -1551,6 +1569,7 @@ int main(void)
         IN_FOLDER(jpeg_carries_metadata),
         IN_FOLDER(srgb_and_aspect_survive),
         IN_FOLDER(a_profile_of_other_colours_is_left_out),
+        IN_FOLDER(padding_behind_a_profile_is_left_out),
         IN_FOLDER(exif_too_long_for_jpeg_is_left_out),
         IN_FOLDER(a_file_cut_anywhere_is_an_error),
         IN_FOLDER(a_changed_byte_never_changes_a_png),

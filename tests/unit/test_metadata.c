@@ -142,7 +142,7 @@ static size_t kept(unsigned char *profile, size_t size, size_t colours, GfColour
     metadata.icc = (GfBlob){profile, size};
     assert_int_equal(gf_profile_for(&metadata, colours, room, &copy), GF_OK);
     if (copy.size > 0)
-        assert_memory_equal(copy.data, profile, size);
+        assert_memory_equal(copy.data, profile, copy.size);
     free(copy.data);
     return copy.size;
 }
@@ -157,6 +157,13 @@ static void profiles_fit_their_colour_space_only(void **state)
     assert_int_equal(kept(profile, 128, 3, GF_COLOUR_NOWHERE), 0);
     assert_int_equal(kept(profile, 128, 1, GF_COLOUR_CHUNKS), 0); /* has no curve to keep */
     assert_int_equal(kept(profile, 127, 3, GF_COLOUR_CHUNKS), 0);
+    for (size_t size = 127; size <= 131;
+         size++) { /* by the header; what is shorter than it is no size */
+        unsigned char padded[130] = {0, 0, 0, (unsigned char)size};
+        memcpy(padded + 16, "RGB ", 4);
+        size_t expected = size == 128 || size == 129 ? size : 130;
+        assert_int_equal(kept(padded, 130, 3, GF_COLOUR_CHUNKS), expected);
+    }
     memcpy(profile + 16, "GRAY", 4);
     assert_int_equal(kept(profile, 128, 1, GF_COLOUR_CHUNKS), 128);
     assert_int_equal(kept(profile, 128, 3, GF_COLOUR_CHUNKS), 0);
