@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "images/again.h"
 
 enum { BUFFER_SIZE = 64 * 1024 };
 
@@ -75,7 +76,7 @@ static GfStatus read_some(GfInput *input, void *bytes, size_t size, size_t *got)
     ssize_t n;
     do
         n = read(input->fd, bytes, size);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && gf_again(input->fd, POLLIN));
     if (n < 0)
         return gf_fail(GF_EREAD, "reading failed: %s", strerror(errno));
     *got = (size_t)n;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "images/again.h"
 #include "images/temporary.h"
 
 enum { BUFFER_SIZE = 256 * 1024, COPY_SIZE = 1024 * 1024, ATTEMPTS = 100 };
@@ -353,7 +354,7 @@ static GfStatus copy_to_target(GfOutput *output)
             status = fail_errno("the temporary file cannot be read back");
         for (ssize_t sent = 0; status == GF_OK && sent < got;) {
             ssize_t n = write(output->target, block + sent, (size_t)(got - sent));
-            if (n < 0 && errno != EINTR)
+            if (n < 0 && !gf_again(output->target, POLLOUT))
                 status = fail_errno("writing failed");
             sent += n < 0 ? 0 : n;
         }

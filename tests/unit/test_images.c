@@ -1394,8 +1394,9 @@ static void npy_headers_that_numpy_does_not_write_are_refused(void **state)
 
 /* Standard input. */
 
-/* Reads what a child writes into a pipe, in pieces. */
-static GfStatus read_from_pipe(const Bytes *bytes, GfReader **reader, unsigned char *samples)
+/* Reads what a child writes into a pipe, in pieces; where it does not block there is nothing in it at first. */
+static GfStatus read_from_pipe(const Bytes *bytes, bool blocks, GfReader **reader,
+                               unsigned char *samples)
 {
     int ends[2], saved = dup(STDIN_FILENO), result;
     GfReadOptions options = gf_read_options_default();
@@ -1404,6 +1405,7 @@ static GfStatus read_from_pipe(const Bytes *bytes, GfReader **reader, unsigned c
     if (child == 0) {
         close(ends[0]);
         signal(SIGPIPE, SIG_IGN);
+        usleep(blocks ? 0 : 20000);
         for (size_t done = 0; done < bytes->size; done += 7)
             if (write(ends[1], bytes->data + done, gf_min(7, bytes->size - done)) < 0)
                 break;
@@ -1412,6 +1414,8 @@ static GfStatus read_from_pipe(const Bytes *bytes, GfReader **reader, unsigned c
     close(ends[1]);
     dup2(ends[0], STDIN_FILENO);
     close(ends[0]);
+    if (!blocks)
+        assert_int_equal(fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK), 0);
     GfStatus status = read_file("-", &options, 3, reader, samples);
     dup2(saved, STDIN_FILENO);
     close(saved);
@@ -1429,16 +1433,29 @@ static void pictures_come_through_pipes(void **state)
     for (size_t i = 0; i < 3; i++) {
         make_small(names[i], &bytes);
         assert_int_equal(verdict(names[i], false, from_file), GF_OK);
-        assert_int_equal(read_from_pipe(&bytes, &reader, from_pipe), GF_OK);
+        assert_int_equal(read_from_pipe(&bytes, true, &reader, from_pipe), GF_OK);
         assert_memory_equal(from_file, from_pipe, 9 * 8 * 3);
         assert_int_equal(reader->streams, i < 2); /* planes of a pipe are held */
         gf_reader_close(reader);
         bytes.size--;
-        assert_int_equal(read_from_pipe(&bytes, &reader, from_pipe), GF_EINPUT);
+        assert_int_equal(read_from_pipe(&bytes, true, &reader, from_pipe), GF_EINPUT);
     }
     bytes.size += 2; /* one byte too many for .npy */
-    assert_int_equal(read_from_pipe(&bytes, &reader, from_pipe), GF_EINPUT);
+    assert_int_equal(read_from_pipe(&bytes, true, &reader, from_pipe), GF_EINPUT);
     assert_non_null(strstr(gf_message(), "go on"));
+}
+
+static void standard_input_may_be_non_blocking(void **state)
+{
+    (void)state;
+    static Bytes bytes;
+    static unsigned char from_file[FILE_MAX], from_pipe[FILE_MAX];
+    GfReader *reader;
+    make_small("a.png", &bytes);
+    assert_int_equal(verdict("a.png", false, from_file), GF_OK);
+    assert_int_equal(read_from_pipe(&bytes, false, &reader, from_pipe), GF_OK);
+    assert_memory_equal(from_file, from_pipe, 9 * 8 * 3);
+    gf_reader_close(reader);
 }
 
 static void gray_npy_streams_through_pipes(void **state)
@@ -1451,7 +1468,7 @@ static void gray_npy_streams_through_pipes(void **state)
     fill(samples, sizeof samples);
     assert_int_equal(write_pictures("a.npy", &format, 2, NULL, NULL, 2, samples), GF_OK);
     load("a.npy", &bytes);
-    assert_int_equal(read_from_pipe(&bytes, &reader, found), GF_OK);
+    assert_int_equal(read_from_pipe(&bytes, true, &reader, found), GF_OK);
     assert_true(reader->streams);
     assert_memory_equal(found, samples, sizeof samples);
     gf_reader_close(reader);
@@ -1592,6 +1609,7 @@ int main(void)
         IN_FOLDER(npy_pictures_follow_one_another),
         IN_FOLDER(npy_headers_that_numpy_does_not_write_are_refused),
         IN_FOLDER(pictures_come_through_pipes),
+        IN_FOLDER(standard_input_may_be_non_blocking),
         IN_FOLDER(gray_npy_streams_through_pipes),
         IN_FOLDER(formats_say_what_they_cannot_hold),
         IN_FOLDER(a_failing_disk_fails_every_writer),

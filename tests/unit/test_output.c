@@ -321,6 +321,45 @@ static void standard_output_gets_all_or_nothing(void **state)
     assert_holds(in_folder("out"), "new");
 }
 
+/* More than a pipe holds, to a reader who is late. */
+static void standard_output_may_be_non_blocking(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 << 20 };
+    static unsigned char bytes[SIZE], found[SIZE];
+    int ends[2], result;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (unsigned char)(i * 31 + i / 257);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        ssize_t size = 0, got;
+        close(ends[1]);
+        usleep(20000);
+        while ((got = read(ends[0], found + size, SIZE - (size_t)size)) > 0)
+            size += got;
+        _exit(size == SIZE && memcmp(found, bytes, SIZE) == 0 ? 0 : 1);
+    }
+    close(ends[0]);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    GfOutput *output;
+    GfStatus status = gf_output_open("-", false, &output);
+    if (status == GF_OK)
+        status = gf_output_write(output, bytes, SIZE);
+    if (status == GF_OK)
+        status = gf_output_commit(&output);
+    gf_output_discard(&output);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(status, GF_OK);
+    assert_int_equal(result, 0);
+}
+
 static void no_descriptor_is_lost(void **state)
 {
     (void)state;
@@ -450,6 +489,7 @@ int main(void)
         IN_FOLDER(devices_are_written_directly),
         IN_FOLDER(a_fifo_gets_the_bytes_in_order),
         IN_FOLDER(standard_output_gets_all_or_nothing),
+        IN_FOLDER(standard_output_may_be_non_blocking),
         IN_FOLDER(no_descriptor_is_lost),
         IN_FOLDER(named_temporaries_can_be_removed_from_a_handler),
         IN_FOLDER(what_killed_processes_leave_is_swept),
