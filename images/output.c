@@ -26,7 +26,7 @@ enum { BUFFER_SIZE = 256 * 1024, COPY_SIZE = 1024 * 1024, ATTEMPTS = 100 };
 
 struct GfOutput {
     int fd;        /* the unseen file */
-    int directory; /* of the final name; -1 when copied */
+    int directory; /* of the final name; -1 when spooled */
     int target;    /* where the bytes are copied to at commit; -1 when renamed */
     bool replace;
     char *name;            /* final name within the directory, owned */
@@ -195,15 +195,18 @@ GfStatus gf_output_spool(GfOutput **output)
     return open_output(NULL, false, output);
 }
 
-static GfStatus write_all_at(int fd, const void *bytes, size_t size, uint64_t offset)
+static GfStatus write_all_at(const GfOutput *output, const void *bytes, size_t size,
+                             uint64_t offset)
 {
     const unsigned char *from = bytes;
     while (size > 0) {
-        ssize_t n = pwrite(fd, from, size, (off_t)offset);
+        ssize_t n = pwrite(output->fd, from, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail_errno("writing failed");
+            return fail_errno(output->directory < 0
+                                  ? "the temporary file cannot be written (TMPDIR)"
+                                  : "writing failed");
         from += n;
         offset += (uint64_t)n;
         size -= (size_t)n;
@@ -216,7 +219,7 @@ static GfStatus flush(GfOutput *output)
     size_t size = output->buffered;
     output->buffered = 0;
     output->place += size;
-    return write_all_at(output->fd, output->buffer, size, output->place - size);
+    return write_all_at(output, output->buffer, size, output->place - size);
 }
 
 static void extend(GfOutput *output, uint64_t end)
@@ -232,7 +235,7 @@ GfStatus gf_output_write(GfOutput *output, const void *bytes, size_t size)
         GF_TRY(flush(output));
     if (size > BUFFER_SIZE) {
         output->place += size;
-        return write_all_at(output->fd, bytes, size, output->place - size);
+        return write_all_at(output, bytes, size, output->place - size);
     }
     memcpy(output->buffer + output->buffered, bytes, size);
     output->buffered += size;
@@ -243,7 +246,7 @@ GfStatus gf_output_write_at(GfOutput *output, const void *bytes, size_t size, ui
 {
     GF_TRY(flush(output));
     extend(output, offset + size);
-    return write_all_at(output->fd, bytes, size, offset);
+    return write_all_at(output, bytes, size, offset);
 }
 
 GfStatus gf_output_read(GfOutput *output, void *bytes, size_t size, uint64_t offset, size_t *got)

@@ -95,6 +95,15 @@ teardown() {
     [ "$(find disk/out -type f | wc -l)" -eq 30 ]
 }
 
+@test "a full temporary directory is not taken for a full output" {
+    scene rgb8 a.png 300x300
+    on_disk 40k
+    TMPDIR=disk run bash -c '"$GPUFILTER" a.png -k box -o - >b.png'
+    [ "$status" -eq 3 ]
+    [ "$output" = 'gpufilter: a.png: standard output: the temporary file cannot be written (TMPDIR): No space left on device' ]
+    [ ! -s b.png ]
+}
+
 @test "a file system that becomes read-only" {
     many 5
     on_disk 10M

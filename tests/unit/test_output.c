@@ -261,8 +261,32 @@ static void a_full_disk_keeps_the_old_file(void **state)
     assert_int_equal(status, GF_OK); /* it is in the buffer */
     assert_int_equal(committed, GF_EWRITE);
     assert_non_null(strstr(gf_message(), strerror(EFBIG)));
+    assert_null(strstr(gf_message(), "TMPDIR"));
     assert_holds(in_folder("a"), "old");
     assert_int_equal(entries(), 1);
+}
+
+/* What has no room is not where the bytes go in the end. */
+static void a_full_temporary_directory_is_named(void **state)
+{
+    (void)state;
+    static const unsigned char block[300000]; /* more than the buffer holds */
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 4096;
+    for (int named = 0; named < 2; named++) {
+        GfOutput *output = named ? begin("/dev/null", false) : NULL;
+        if (!named)
+            assert_int_equal(gf_output_spool(&output), GF_OK);
+        signal(SIGXFSZ, SIG_IGN);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        GfStatus status = gf_output_write(output, block, sizeof block);
+        setrlimit(RLIMIT_FSIZE, &before);
+        assert_int_equal(status, GF_EWRITE);
+        assert_non_null(strstr(gf_message(), "TMPDIR"));
+        gf_output_discard(&output);
+    }
 }
 
 static void devices_are_written_directly(void **state)
@@ -486,6 +510,7 @@ int main(void)
         IN_FOLDER(places_that_take_no_file_are_named),
         IN_FOLDER(writes_land_where_they_should),
         IN_FOLDER(a_full_disk_keeps_the_old_file),
+        IN_FOLDER(a_full_temporary_directory_is_named),
         IN_FOLDER(devices_are_written_directly),
         IN_FOLDER(a_fifo_gets_the_bytes_in_order),
         IN_FOLDER(standard_output_gets_all_or_nothing),
