@@ -32,7 +32,7 @@ GfStatus gf_metadata_add_text(GfMetadata *metadata, const char *keyword, const c
     if (!texts)
         return gf_fail(GF_EMEMORY, "out of memory (%zu texts)", metadata->text_count + 1);
     metadata->texts = texts;
-    GfText added = {strdup(keyword), strdup(text)};
+    GfText added = {.keyword = strdup(keyword), .text = strdup(text)};
     if (!added.keyword || !added.text) {
         free(added.keyword);
         free(added.text);

@@ -12,9 +12,12 @@ typedef struct GfBlob {
     size_t size;
 } GfBlob;
 
+typedef enum GfTextEncoding { GF_TEXT_UNKNOWN, GF_TEXT_LATIN1, GF_TEXT_UTF8 } GfTextEncoding;
+
 typedef struct GfText {
     char *keyword; /* owned, Latin-1, 1 to 79 bytes, as PNG wants it; JPEG comments are "Comment" */
-    char *text;    /* owned, UTF-8 or Latin-1 bytes as the file had them */
+    char *text;    /* owned, the bytes that the file has */
+    GfTextEncoding encoding; /* of `text`, where the format says it, as PNG does */
 } GfText;
 
 typedef struct GfMetadata {
@@ -37,7 +40,7 @@ GfMetadata gf_metadata_none(void);
 /* Copies `size` bytes into an empty blob. */
 GfStatus gf_blob_set(GfBlob *blob, const void *data, size_t size);
 
-/* Appends a copy of a text entry. */
+/* Appends a copy of a text entry, whose encoding is unknown. */
 GfStatus gf_metadata_add_text(GfMetadata *metadata, const char *keyword, const char *text);
 
 /* Frees what it owns and leaves gf_metadata_none(). */

@@ -425,9 +425,13 @@ static GfStatus set_metadata(PngReader *state)
     if (png_get_iCCP(png, info, &name, &compression, &bytes, &size))
         GF_TRY(gf_blob_set(&metadata->icc, bytes, size));
     png_get_text(png, info, &texts, &count);
-    for (int i = 0; i < count; i++)
-        if (texts[i].key && texts[i].text)
-            GF_TRY(gf_metadata_add_text(metadata, texts[i].key, texts[i].text));
+    for (int i = 0; i < count; i++) {
+        if (!texts[i].key || !texts[i].text)
+            continue;
+        GF_TRY(gf_metadata_add_text(metadata, texts[i].key, texts[i].text));
+        metadata->texts[metadata->text_count - 1].encoding =
+            texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? GF_TEXT_UTF8 : GF_TEXT_LATIN1;
+    }
     /* libpng's own copies are not needed beside ours. */
     png_free_data(png, info, PNG_FREE_ICCP | PNG_FREE_TEXT, -1);
     if (state->animated)

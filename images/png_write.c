@@ -112,28 +112,42 @@ static bool is_keyword(const char *keyword)
     return true;
 }
 
-/* The chunk for a text: tEXt means Latin-1, which ASCII is; other bytes are taken for UTF-8 (iTXt)
- * when every one of them fits into a well-formed sequence, as Latin-1 prose hardly ever does. */
-static int text_kind(const char *text)
+static bool is_ascii(const char *text)
 {
-    enum { LONG_TEXT = 1024 };
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        if (*c >= 0x80)
+            return false;
+    return true;
+}
+
+static bool is_utf8(const char *text)
+{
     const unsigned char *c = (const unsigned char *)text;
-    bool ascii = true;
     while (*c) {
         int more = *c < 0x80                 ? 0
                    : *c >= 0xc2 && *c < 0xe0 ? 1
                    : (*c & 0xf0) == 0xe0     ? 2
                    : *c >= 0xf0 && *c < 0xf5 ? 3
                                              : -1;
-        ascii &= more == 0;
         if (more < 0)
-            return PNG_TEXT_COMPRESSION_NONE;
+            return false;
         for (c++; more > 0; more--, c++)
             if ((*c & 0xc0) != 0x80)
-                return PNG_TEXT_COMPRESSION_NONE;
+                return false;
     }
-    bool deflate = c - (const unsigned char *)text > LONG_TEXT;
-    if (!ascii)
+    return true;
+}
+
+/* The chunk for a text: tEXt means Latin-1, which ASCII is, iTXt UTF-8. Where nothing is known of the bytes they
+ * are taken for UTF-8 when every one of them fits into a well-formed sequence, as Latin-1 prose hardly ever
+ * does. */
+static int text_kind(const GfText *text)
+{
+    enum { LONG_TEXT = 1024 };
+    bool deflate = strlen(text->text) > LONG_TEXT;
+    bool utf8 = text->encoding == GF_TEXT_UTF8 ||
+                (text->encoding == GF_TEXT_UNKNOWN && is_utf8(text->text));
+    if (utf8 && !is_ascii(text->text))
         return deflate ? PNG_ITXT_COMPRESSION_zTXt : PNG_ITXT_COMPRESSION_NONE;
     return deflate ? PNG_TEXT_COMPRESSION_zTXt : PNG_TEXT_COMPRESSION_NONE;
 }
@@ -145,7 +159,7 @@ static void set_texts(PngWriter *state)
         /* XMP's place is an uncompressed iTXt chunk (XMP part 3, 1.1.5). */
         bool xmp = strcmp(text->keyword, GF_XMP_KEYWORD) == 0;
         png_text entry = {
-            .compression = xmp ? PNG_ITXT_COMPRESSION_NONE : text_kind(text->text),
+            .compression = xmp ? PNG_ITXT_COMPRESSION_NONE : text_kind(text),
             .key = text->keyword,
             .text = text->text,
         };

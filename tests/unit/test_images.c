@@ -945,6 +945,46 @@ static void a_turned_picture_without_end_marker_is_told_so(void **state)
     assert_fails("a.jpg", GF_EINPUT, "the JPEG file ends without its end marker (EOI)");
 }
 
+/* The second tEXt is two letters in Latin-1, and would be one in UTF-8. */
+static void texts_keep_their_encoding(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *data;
+        size_t size;
+    } chunks[] = {
+        {"tEXt",
+         "A\0Gr\xfc\xdf"
+         "e",
+         7},
+        {"tEXt", "B\0\xc3\xa9", 4},
+        {"iTXt", "C\0\0\0\0\0\xc3\xa9", 8},
+        {"iTXt", "D\0\0\0\0\0\xc3", 7}, /* not well-formed */
+    };
+    enum { COUNT = sizeof chunks / sizeof chunks[0], AFTER_IHDR = 8 + 25 };
+    static Bytes bytes;
+    unsigned char file[4096], expected[COUNT][64];
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    size_t size = AFTER_IHDR, sizes[COUNT];
+    make_png("a.png", 3, 2, &(PngMaking){.depth = 8}, (const unsigned char *)"\1\2\3\4\5\6", 3);
+    load("a.png", &bytes);
+    memcpy(file, bytes.data, AFTER_IHDR);
+    for (size_t i = 0; i < COUNT; i++) {
+        sizes[i] = chunk(expected[i], chunks[i].name, chunks[i].data, chunks[i].size);
+        memcpy(file + size, expected[i], sizes[i]);
+        size += sizes[i];
+    }
+    memcpy(file + size, bytes.data + AFTER_IHDR, bytes.size - AFTER_IHDR);
+    save("b.png", file, size + bytes.size - AFTER_IHDR);
+    assert_int_equal(gf_reader_open(in_folder("b.png"), &options, &reader), GF_OK);
+    gf_reader_close(write_with_metadata("c.png", 3, &reader->metadata));
+    gf_reader_close(reader);
+    load("c.png", &bytes);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_non_null(memmem(bytes.data, bytes.size, expected[i], sizes[i]));
+}
+
 static void damaged_ancillary_chunks_do_no_harm(void **state)
 {
     (void)state;
@@ -1597,6 +1637,7 @@ int main(void)
         IN_FOLDER(metadata_behind_the_pixels_is_found),
         IN_FOLDER(exif_behind_many_texts_is_found),
         IN_FOLDER(a_turned_picture_without_end_marker_is_told_so),
+        IN_FOLDER(texts_keep_their_encoding),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
         IN_FOLDER(exif_with_a_prefix_is_read),
         IN_FOLDER(damaged_opacity_is_damage),
