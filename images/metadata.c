@@ -42,6 +42,22 @@ GfStatus gf_metadata_add_text(GfMetadata *metadata, const char *keyword, const c
     return GF_OK;
 }
 
+static GfStatus copy_text(const char *text, char **copy)
+{
+    if (!text || !*text)
+        return GF_OK;
+    *copy = strdup(text);
+    return *copy ? GF_OK : gf_fail(GF_EMEMORY, "out of memory (a text of %zu bytes)", strlen(text));
+}
+
+GfStatus gf_metadata_set_language(GfMetadata *metadata, const char *language,
+                                  const char *translated)
+{
+    GfText *last = &metadata->texts[metadata->text_count - 1];
+    GF_TRY(copy_text(language, &last->language));
+    return copy_text(translated, &last->translated);
+}
+
 void gf_metadata_free(GfMetadata *metadata)
 {
     free(metadata->icc.data);
@@ -49,6 +65,8 @@ void gf_metadata_free(GfMetadata *metadata)
     for (size_t i = 0; i < metadata->text_count; i++) {
         free(metadata->texts[i].keyword);
         free(metadata->texts[i].text);
+        free(metadata->texts[i].language);
+        free(metadata->texts[i].translated);
     }
     free(metadata->texts);
     *metadata = gf_metadata_none();

@@ -18,6 +18,8 @@ typedef struct GfText {
     char *keyword; /* owned, Latin-1, 1 to 79 bytes, as PNG wants it; JPEG comments are "Comment" */
     char *text;    /* owned, the bytes that the file has */
     GfTextEncoding encoding; /* of `text`, where the format says it, as PNG does */
+    char *language;          /* owned, the tag of PNG's iTXt; NULL when absent */
+    char *translated;        /* owned, the keyword in that language, UTF-8; NULL when absent */
 } GfText;
 
 typedef struct GfMetadata {
@@ -42,6 +44,10 @@ GfStatus gf_blob_set(GfBlob *blob, const void *data, size_t size);
 
 /* Appends a copy of a text entry, whose encoding is unknown. */
 GfStatus gf_metadata_add_text(GfMetadata *metadata, const char *keyword, const char *text);
+
+/* Gives the last text copies of a language and a translated keyword; NULL and "" mean none. */
+GfStatus gf_metadata_set_language(GfMetadata *metadata, const char *language,
+                                  const char *translated);
 
 /* Frees what it owns and leaves gf_metadata_none(). */
 void gf_metadata_free(GfMetadata *metadata);

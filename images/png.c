@@ -165,6 +165,8 @@ static size_t text_budget(PngReader *state)
     for (; state->texts_counted < count; state->texts_counted++) {
         const png_text *text = &texts[state->texts_counted];
         state->text_bytes += text->text_length + text->itxt_length;
+        state->text_bytes += text->lang_key ? strlen(text->lang_key) : 0;
+        state->text_bytes += text->lang ? strlen(text->lang) : 0;
     }
     bool room = count < GF_PNG_TEXTS_MAX && state->text_bytes < CHUNK_MAX;
     return room ? CHUNK_MAX - state->text_bytes : 0;
@@ -431,6 +433,7 @@ static GfStatus set_metadata(PngReader *state)
         GF_TRY(gf_metadata_add_text(metadata, texts[i].key, texts[i].text));
         metadata->texts[metadata->text_count - 1].encoding =
             texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? GF_TEXT_UTF8 : GF_TEXT_LATIN1;
+        GF_TRY(gf_metadata_set_language(metadata, texts[i].lang, texts[i].lang_key));
     }
     /* libpng's own copies are not needed beside ours. */
     png_free_data(png, info, PNG_FREE_ICCP | PNG_FREE_TEXT, -1);

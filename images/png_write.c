@@ -138,7 +138,7 @@ static bool is_utf8(const char *text)
     return true;
 }
 
-/* The chunk for a text: tEXt means Latin-1, which ASCII is, iTXt UTF-8. Where nothing is known of the bytes they
+/* The chunk for a text: tEXt means Latin-1, which ASCII is, iTXt UTF-8 of some language. Where nothing is known of the bytes they
  * are taken for UTF-8 when every one of them fits into a well-formed sequence, as Latin-1 prose hardly ever
  * does. */
 static int text_kind(const GfText *text)
@@ -147,7 +147,7 @@ static int text_kind(const GfText *text)
     bool deflate = strlen(text->text) > LONG_TEXT;
     bool utf8 = text->encoding == GF_TEXT_UTF8 ||
                 (text->encoding == GF_TEXT_UNKNOWN && is_utf8(text->text));
-    if (utf8 && !is_ascii(text->text))
+    if (text->language || text->translated || (utf8 && !is_ascii(text->text)))
         return deflate ? PNG_ITXT_COMPRESSION_zTXt : PNG_ITXT_COMPRESSION_NONE;
     return deflate ? PNG_TEXT_COMPRESSION_zTXt : PNG_TEXT_COMPRESSION_NONE;
 }
@@ -162,6 +162,8 @@ static void set_texts(PngWriter *state)
             .compression = xmp ? PNG_ITXT_COMPRESSION_NONE : text_kind(text),
             .key = text->keyword,
             .text = text->text,
+            .lang = text->language,
+            .lang_key = text->translated,
         };
         if (is_keyword(text->keyword))
             png_set_text(state->png, state->info, &entry, 1);

@@ -946,7 +946,7 @@ static void a_turned_picture_without_end_marker_is_told_so(void **state)
 }
 
 /* The second tEXt is two letters in Latin-1, and would be one in UTF-8. */
-static void texts_keep_their_encoding(void **state)
+static void texts_keep_their_encoding_and_language(void **state)
 {
     (void)state;
     static const struct {
@@ -960,6 +960,8 @@ static void texts_keep_their_encoding(void **state)
         {"tEXt", "B\0\xc3\xa9", 4},
         {"iTXt", "C\0\0\0\0\0\xc3\xa9", 8},
         {"iTXt", "D\0\0\0\0\0\xc3", 7}, /* not well-formed */
+        {"iTXt", "E\0\0\0de\0Titel\0ascii", 18},
+        {"iTXt", "F\0\0\0\0\xc3\x9c\0", 8},
     };
     enum { COUNT = sizeof chunks / sizeof chunks[0], AFTER_IHDR = 8 + 25 };
     static Bytes bytes;
@@ -1161,6 +1163,34 @@ static void a_chunk_too_large_is_passed_over(void **state)
     assert_int_equal(read_file(in_folder("b.png"), &options, 3, &reader, samples), GF_OK);
     assert_null(text_of(&reader->metadata, "Large"));
     assert_string_equal(text_of(&reader->metadata, "Comment"), "a comment");
+    gf_reader_close(reader);
+    free(text);
+    free(file);
+}
+
+static void translated_keywords_take_room_of_texts(void **state)
+{
+    (void)state;
+    enum { AFTER_IHDR = 8 + 25, LARGE = 5 << 20 };
+    static unsigned char samples[FILE_MAX];
+    static Bytes bytes;
+    make_small("a.png", &bytes);
+    unsigned char *file = calloc(1, 2 * LARGE + FILE_MAX), *text = malloc(LARGE);
+    memset(text, 'x', LARGE);
+    memcpy(file, bytes.data, AFTER_IHDR);
+    size_t size = AFTER_IHDR;
+    for (int i = 0; i < 2; i++) {
+        memcpy(text, i == 0 ? "First\0\0\0\0" : "Later\0\0\0\0", 9);
+        text[LARGE - 2] = '\0';
+        size += chunk(file + size, "iTXt", text, LARGE);
+    }
+    memcpy(file + size, bytes.data + AFTER_IHDR, bytes.size - AFTER_IHDR);
+    save("b.png", file, size + bytes.size - AFTER_IHDR);
+    GfReadOptions options = gf_read_options_default();
+    GfReader *reader;
+    assert_int_equal(read_file(in_folder("b.png"), &options, 3, &reader, samples), GF_OK);
+    assert_string_equal(text_of(&reader->metadata, "First"), "x");
+    assert_null(text_of(&reader->metadata, "Later"));
     gf_reader_close(reader);
     free(text);
     free(file);
@@ -1637,12 +1667,13 @@ int main(void)
         IN_FOLDER(metadata_behind_the_pixels_is_found),
         IN_FOLDER(exif_behind_many_texts_is_found),
         IN_FOLDER(a_turned_picture_without_end_marker_is_told_so),
-        IN_FOLDER(texts_keep_their_encoding),
+        IN_FOLDER(texts_keep_their_encoding_and_language),
         IN_FOLDER(damaged_ancillary_chunks_do_no_harm),
         IN_FOLDER(exif_with_a_prefix_is_read),
         IN_FOLDER(damaged_opacity_is_damage),
         IN_FOLDER(many_texts_do_not_crowd_out_the_palette),
         IN_FOLDER(a_chunk_too_large_is_passed_over),
+        IN_FOLDER(translated_keywords_take_room_of_texts),
         IN_FOLDER(cmyk_becomes_rgb),
         IN_FOLDER(progressive_jpegs_are_limited),
         IN_FOLDER(pictures_over_the_limit_are_refused_from_the_header),
