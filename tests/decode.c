@@ -65,7 +65,6 @@ static GfStatus read_file(GfReader *reader, uint64_t *sum)
 
 static GfStatus decode(const char *path, const GfReadOptions *options)
 {
-    static const char *const samples[] = {"u8", "u16", "f32", "f64"};
     GfReader *reader;
     uint64_t sum = 0;
     GfStatus status = gf_reader_open(path, options, &reader);
@@ -74,7 +73,7 @@ static GfStatus decode(const char *path, const GfReadOptions *options)
     if (status == GF_OK) {
         const GfFormat *format = &reader->format;
         printf("ok %zux%zux%zu %s %016" PRIx64, format->width, format->height, format->channels,
-               samples[format->sample], sum);
+               gf_sample_name(format->sample), sum);
         if (reader->pictures > 1)
             printf(" x%zu", reader->pictures);
         if (reader->note[0])
