@@ -90,6 +90,23 @@ typed() {
     typed zsh
 }
 
+# shellcheck disable=SC2016 # the names are to stay as they are
+@test "names of files are quoted, folders go on" {
+    mkdir folder 'a folder'
+    : >'$(id).npy'
+    : >'sp ace.npy'
+    : >'n$(id).json'
+    "$GPUFILTER" completion bash >script
+    "$BATS_TEST_DIRNAME/../typist.py" bash script 'gpufilter -k conv:weights=$' 'gpufilter -k conv:weights=sp' \
+        'gpufilter -k conv:weights=fol' 'gpufilter -k @n$' 'gpufilter -k @fol' 'gpufilter -k @a' >got
+    [ "$(<got)" = '<-k> <conv:weights=$(id).npy>
+<-k> <conv:weights=sp ace.npy>
+<-k> <conv:weights=folder/>
+<-k> <@n$(id).json>
+<-k> <@folder/>
+<-k> <@a folder/>' ]
+}
+
 @test "fish completes what is typed" {
     command -v fish >/dev/null || skip 'no fish'
     local line wanted
