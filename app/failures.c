@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/job_checks.h"
 #include "app/list.h"
 #include "app/message.h"
 #include "common/memory.h"
@@ -52,12 +53,12 @@ static GfStatus check_place(const char *path)
     return gf_fail(GF_EUSAGE, "--failures %s: exists, and is no list of failures", shown);
 }
 
-GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, size_t jobs,
+GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, const GfJobs *jobs,
                             GfFailures *failures)
 {
     char shown[SHOWN];
     *failures = (GfFailures){0};
-    GF_TRY(gf_allocate_zero(jobs + 1, sizeof *failures->items, &failures->items));
+    GF_TRY(gf_allocate_zero(jobs->count + 1, sizeof *failures->items, &failures->items));
     if (!options->failures)
         return GF_OK;
     if (shard->engine && !strstr(options->failures, shard_word))
@@ -67,6 +68,7 @@ GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, size
                        gf_escape(options->failures, shown, sizeof shown));
     GF_TRY(name_list(options->failures, shard, &failures->path));
     GF_TRY(check_place(failures->path));
+    GF_TRY(gf_jobs_check_list(failures->path, jobs));
     GfStatus status = gf_output_open(failures->path, true, &failures->output);
     return status == GF_OK ? GF_OK
                            : gf_fail(GF_EUSAGE, "--failures %s: %s",

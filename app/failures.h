@@ -18,9 +18,9 @@ typedef struct GfFailures {
 } GfFailures;
 
 /* Begins the list that --failures asks for, if any; {shard} in its name becomes the shard's number.
- * An older list is replaced when the new one is complete, no other file is. GF_EUSAGE; GF_EMEMORY.
- * Free `failures` in every case. */
-GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, size_t jobs,
+ * An older list is replaced when the new one is complete, no other file is, and no output of `jobs`,
+ * which are those of all shards. GF_EUSAGE; GF_EMEMORY. Free `failures` in every case. */
+GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, const GfJobs *jobs,
                             GfFailures *failures);
 
 /* Notes an input. There may be one a job. */

@@ -105,6 +105,23 @@ done:
     return status;
 }
 
+GfStatus gf_jobs_check_list(const char *list, const GfJobs *jobs)
+{
+    char shown[SHOWN];
+    GfPlace place, other;
+    GfStatus status = gf_place_find(list, &place);
+    for (size_t i = 0; status == GF_OK && i < jobs->count; i++)
+        for (size_t j = 0; status == GF_OK && j < jobs->jobs[i].outputs; j++) {
+            status = gf_place_find(jobs->jobs[i].paths[j], &other);
+            if (status == GF_OK && gf_place_order(&place, &other) == 0)
+                status = gf_fail(GF_EUSAGE, "--failures %s: an output of this call is written here",
+                                 gf_escape(list, shown, sizeof shown));
+            free(other.name);
+        }
+    free(place.name);
+    return status;
+}
+
 static int by_inode(const void *a, const void *b)
 {
     const GfInputFile *one = *(const GfInputFile *const *)a;

@@ -68,8 +68,8 @@ static GfStatus prepare(const GfOptions *options, Needs *needs)
     GF_TRY(gf_jobs_create(options, &needs->bank, &needs->jobs));
     if (needs->jobs.inputs.count == 0)
         gf_say_note(options->files_from, "nothing is listed here");
+    GF_TRY(gf_failures_create(options, &shard, &needs->jobs, &needs->failures));
     GF_TRY(gf_shard_take(&shard, &needs->jobs));
-    GF_TRY(gf_failures_create(options, &shard, needs->jobs.count, &needs->failures));
     open_single(options, needs);
     return gf_devices_create(options, needs->reader, &needs->devices);
 }

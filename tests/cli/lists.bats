@@ -163,6 +163,11 @@ in/c.png' ]
     [ "$status" -eq 2 ]
     [ ! -e a.box.png ]
     [ "$(<notes)" = 'my notes' ]
+    ln -s . here
+    gf a.png -k box -o plain --format png --failures here/./plain
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --failures here/./plain: an output of this call is written here' ]
+    [ ! -e plain ]
 }
 
 @test "--failures: a list a shard" {
