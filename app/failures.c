@@ -98,20 +98,32 @@ static GfStatus put(GfOutput *output, const char *text)
     return gf_output_write(output, text, strlen(text));
 }
 
+/* The bytes from `text` to `end` without "/./", which in a list says where the tree begins. */
+static GfStatus put_unmarked(GfOutput *output, const char *text, const char *end)
+{
+    for (; text < end; text++) {
+        while (end - text > 2 && strncmp(text, "/./", 3) == 0)
+            text += 2;
+        GF_TRY(gf_output_write(output, text, 1));
+    }
+    return GF_OK;
+}
+
 static GfStatus put_failure(const GfFailure *failure, char separator, GfOutput *output)
 {
     const GfInputFile *input = failure->input;
-    const char *relative = gf_input_relative(input), *reason = failure->reason;
+    const char *reason = failure->reason;
+    const char *tree = *input->folder ? gf_input_relative(input) : strchr(input->path, '\0');
     GF_TRY(put(output, gf_list_comment));
     for (const char *c = reason ? reason : "failed"; *c; c++)
         GF_TRY(gf_output_write(output, (unsigned char)*c < 0x20 ? "?" : c, 1));
     GF_TRY(gf_output_write(output, &separator, 1));
     if (strncmp(input->path, gf_list_comment, strlen(gf_list_comment)) == 0)
         GF_TRY(put(output, "./"));
-    GF_TRY(gf_output_write(output, input->path, (size_t)(relative - input->path)));
+    GF_TRY(put_unmarked(output, input->path, tree));
     if (*input->folder)
         GF_TRY(put(output, "./"));
-    GF_TRY(put(output, relative));
+    GF_TRY(put(output, tree));
     return gf_output_write(output, &separator, 1);
 }
 

@@ -168,15 +168,17 @@ static GfStatus add_operand(Walk *state, const char *path, const char *folder)
 static GfStatus add_listed(void *context, const char *entry)
 {
     Walk *state = context;
-    char shown[SHOWN], *path = NULL, *folder = NULL;
+    char shown[SHOWN], *path = NULL, *folder = NULL, *below = NULL;
     struct stat about;
     GfStatus status = GF_OK;
-    const char *mark = strstr(entry, "/./"), *below = mark ? mark + 3 : "";
+    const char *mark = strstr(entry, "/./"), *inside = mark ? mark + 3 : "";
     if (strcmp(entry, "-") == 0 && strcmp(state->options->files_from, "-") == 0)
         return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
-    if (gf_path_climbs(below))
+    if (gf_path_climbs(inside))
         return gf_fail(GF_EUSAGE, "--files-from: %s leaves the folder before /./",
                        gf_escape(entry, shown, sizeof shown));
+    /* gf_input_relative() takes the folder's length off the path: both have one spelling. */
+    GF_GO(gf_path_normal(inside + strspn(inside, "/"), &below));
     if (asprintf(&path, "%.*s%s", mark ? (int)(mark + 1 - entry) : (int)strlen(entry), entry,
                  below) < 0) {
         path = NULL;
@@ -192,6 +194,7 @@ static GfStatus add_listed(void *context, const char *entry)
 done:
     free(path);
     free(folder);
+    free(below);
     return status;
 }
 

@@ -108,6 +108,26 @@ in/b.png' ]
     [ -s 'out/# c.box.png' ]
 }
 
+@test "--failures: paths with double slashes and dots lead to the same places again" {
+    tree
+    local entry
+    for entry in in/.//sub//./d.png in/./sub//; do
+        gf -T - -k box -o out --failures list <<<"$entry"
+        [ "$status" -eq 1 ]
+        [ "$(grep -v '^#' list)" = in/./sub/d.png ]
+    done
+    gf in/././sub in/./b.png -k box -o flat --failures list
+    [ "$(grep -v '^#' list)" = $'in/sub/d.png\nin/b.png' ]
+    mkdir in/sub/deep
+    mv in/sub/d.png in/sub/deep
+    gf in/./sub -r -k box -o flat --overwrite --failures list
+    [ "$(grep -v '^#' list)" = in/sub/./deep/d.png ]
+    cp in/a.png in/sub/deep/d.png
+    gf -T list -k box -o flat
+    [ "$status" -eq 0 ]
+    [ -s flat/deep/d.box.png ]
+}
+
 @test "--failures: a folder that cannot be read" {
     [ "$(id -u)" -ne 0 ] || skip 'root may read everywhere'
     tree
