@@ -2,6 +2,7 @@
  * is wanted), jobs.c (which files), batch.c and run.c (the work). */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -146,6 +147,7 @@ int main(int count, char **arguments)
 {
     GfOptions options;
     occupy_standard_streams();
+    (void)signal(SIGXFSZ, SIG_IGN); /* too large a file is an error of its picture */
     gf_threads_save_room();
     gf_descriptors_raise();
     int result;

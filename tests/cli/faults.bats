@@ -222,6 +222,19 @@ teardown() {
     [ "$(find out -name '*.png' | wc -l)" -eq 40 ]
 }
 
+@test "a limit of the size of files: pictures over it fail, the others are done" {
+    mkdir in
+    scene gray8 in/a.png 400x300
+    scene gray8 in/b.png 20x20
+    run bash -c 'ulimit -f 32; "$GPUFILTER" in -k box -o out --format npy --failures list'
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == 'gpufilter: in/a.png: out/a.box.npy: writing failed: File too large' ]]
+    [ -s out/b.box.npy ]
+    [ ! -e out/a.box.npy ]
+    grep -qx in/a.png list
+    nothing_hidden
+}
+
 @test "little memory: it ends by itself, and what is there is whole" {
     ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
     many 12
