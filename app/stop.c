@@ -36,9 +36,10 @@ static void install(int number, void (*handler)(int))
 
 void gf_stop_install(bool at_once)
 {
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     atomic_store(&end_at_once, at_once);
-    install(SIGINT, on_stop);
-    install(SIGTERM, on_stop);
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        install(stops[i], on_stop);
     install(SIGPIPE, end_process);
 }
 

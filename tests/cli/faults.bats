@@ -298,10 +298,10 @@ limited() {
     done
 }
 
-@test "SIGINT and SIGTERM: outputs whole, nothing left, a summary, 130 and 143" {
+@test "SIGINT, SIGTERM, SIGHUP, SIGXCPU: outputs whole, nothing left, a summary, 128 and the number" {
     many 80
     local signal process status
-    for signal in INT TERM; do
+    for signal in INT TERM HUP XCPU; do
         rm -rf out
         env --default-signal "$GPUFILTER" in -k gaussian:sigma=3 -o out -j 2 2>messages &
         process=$!
