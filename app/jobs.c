@@ -23,6 +23,7 @@ typedef struct Maker {
     GfJobs *jobs;
     Target target;
     const char *template;
+    size_t named; /* outputs of an input, of which a file of several or a sheet is one */
     int index_digits;
 } Maker;
 
@@ -197,14 +198,12 @@ static GfStatus make_paths(const Maker *maker, size_t index, GfJob *job)
                                                     : NULL;
     bool together = maker->jobs->stacked || maker->jobs->montage;
     const GfOptions *options = maker->options;
-    job->filters = maker->target == NOWHERE || job->input->trouble ? 0
-                   : together                                      ? 1
-                                                                   : maker->bank->count;
+    job->filters = maker->target == NOWHERE || job->input->trouble ? 0 : maker->named;
     job->bases_are_names = !together && maker->target != STDOUT;
     GF_TRY(gf_allocate_zero(job->filters + 1, sizeof *job->bases, &job->bases));
     for (size_t i = 0; i < job->filters; i++)
         GF_TRY(given ? copy_path(given, &job->bases[i])
-                     : name_output(maker, job->input, index * maker->bank->count + i + 1,
+                     : name_output(maker, job->input, index * maker->named + i + 1,
                                    maker->jobs->montage ? "montage" : maker->bank->names[i],
                                    &job->bases[i]));
     job->codec = options->format;
@@ -219,7 +218,8 @@ static GfStatus make_jobs(Maker *maker)
 {
     GfJobs *jobs = maker->jobs;
     size_t count = jobs->inputs.count;
-    for (size_t n = count * maker->bank->count; n > 0; n /= 10)
+    maker->named = jobs->stacked || jobs->montage ? 1 : maker->bank->count;
+    for (size_t n = count * maker->named; n > 0; n /= 10)
         maker->index_digits++;
     GF_TRY(gf_allocate_zero(count, sizeof *jobs->jobs, &jobs->jobs));
     for (size_t i = 0; i < count; i++) {

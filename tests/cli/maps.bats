@@ -219,7 +219,7 @@ row() { # a.npy: the picture 1 2 3
     [ "$(cd out && find . -type f | sort | xargs)" = './a.maps.png ./sub/b.maps.png' ]
     gf in -r --bank kirsch --montage 'sheets/{dir}/{index}-{stem}.jpg'
     [ "$status" -eq 0 ]
-    [ "$(cd sheets && find . -type f | sort | wc -l)" -eq 2 ]
+    [ "$(cd sheets && find . -type f | sort | xargs)" = './1-a.jpg ./sub/2-b.jpg' ]
     gf in -r --bank kirsch --montage all.png
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: all.png: both in/a.png and in/sub/b.png would be written here; put {stem} into --montage' ]
