@@ -21,14 +21,28 @@ static const char shard_word[] = "{shard}";
 /* The number of the shard with leading zeros, so that names sort. */
 static GfStatus name_list(const char *template, const GfShard *shard, char **path)
 {
-    const char *word = strstr(template, shard_word);
+    char shown[SHOWN];
+    size_t size, length = strlen(shard_word);
     int digits = snprintf(NULL, 0, "%zu", shard->count);
-    if (!word)
-        *path = strdup(template);
-    else if (asprintf(path, "%.*s%0*zu%s", (int)(word - template), template, digits,
-                      shard->index + 1, word + strlen(shard_word)) < 0)
-        *path = NULL;
-    return *path ? GF_OK : gf_fail(GF_EMEMORY, "out of memory");
+    for (const char *s = template; (s = strchr(s, '{')) != NULL; s += length)
+        if (strncmp(s, shard_word, length) != 0)
+            return gf_fail(GF_EUSAGE,
+                           "--failures %s: there is no other word in braces than {shard}",
+                           gf_escape(template, shown, sizeof shown));
+    FILE *stream = open_memstream(path, &size);
+    if (!stream)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    for (const char *s = template, *word; *s; s = word + (*word ? length : 0)) {
+        word = strchrnul(s, '{');
+        fwrite(s, 1, (size_t)(word - s), stream);
+        if (*word)
+            fprintf(stream, "%0*zu", digits, shard->index + 1);
+    }
+    if (fclose(stream) == 0)
+        return GF_OK;
+    free(*path);
+    *path = NULL;
+    return gf_fail(GF_EMEMORY, "out of memory");
 }
 
 /* An existing file that is not empty has to be a list of ours. */

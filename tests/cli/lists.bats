@@ -198,6 +198,15 @@ in/c.png' ]
     done
     grep -qx in/b.png list.02
     [ "$(wc -l <list.01)" -eq 1 ]
+    mkdir 2
+    gf in -r -k box -o out --overwrite --shard 2/3 --failures '{shard}/list.{shard}'
+    [ -s 2/list.2 ]
+    local name
+    for name in 'list.{index}' 'list.{' '{shard}.{shard'; do
+        gf in -r -k box -o out --overwrite --failures "$name"
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "gpufilter: --failures $name: there is no other word in braces than {shard}" ]
+    done
     PMI_RANK=0 PMI_SIZE=2 gf in -r -k box -o out2 --shard auto --failures list
     [ "$status" -eq 2 ]
     [[ $stderr == *'every shard needs a list of its own; put {shard} into the name' ]]
