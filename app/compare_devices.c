@@ -16,7 +16,6 @@
 #include "app/outlets.h"
 #include "app/record.h"
 #include "app/report.h"
-#include "app/stop.h"
 #include "app/whole.h"
 #include "images/light.h"
 
@@ -252,10 +251,10 @@ static int compare_jobs(Comparison *comparison, const GfJobs *jobs)
 {
     bool failed = false, fatal = false;
     size_t i;
-    for (i = 0; i < jobs->count && !gf_stop_signal() && !fatal; i++) {
+    for (i = 0; i < jobs->count && !fatal; i++) {
         comparison->job = &jobs->jobs[i];
         GfStatus status = compare_job(comparison);
-        if (status == GF_OK || status == GF_STOPPED)
+        if (status == GF_OK)
             continue;
         fatal = report_failure(comparison, status);
         failed = true;
@@ -264,8 +263,6 @@ static int compare_jobs(Comparison *comparison, const GfJobs *jobs)
         gf_record_not_started(jobs, i);
         return 3;
     }
-    if (gf_stop_signal())
-        return 128 + gf_stop_signal();
     return failed || comparison->beyond > 0;
 }
 

@@ -75,6 +75,13 @@ static GfStatus prepare(const GfOptions *options, Needs *needs)
     return gf_devices_create(options, needs->reader, &needs->devices);
 }
 
+/* Whether it may be long, or for ever, before anything looks at the flag of a signal: the reference
+ * computes a picture at a stretch. A list of failures is worth waiting for. */
+static bool ends_at_once(const GfOptions *options)
+{
+    return options->compare || (options->device == GF_DEVICE_REFERENCE && !options->failures);
+}
+
 static int filter(const GfOptions *options)
 {
     Needs needs = {0};
@@ -82,7 +89,7 @@ static int filter(const GfOptions *options)
     if (prepare(options, &needs) != GF_OK) {
         result = usage_error();
     } else {
-        gf_stop_install(needs.jobs.inputs.any_pipe);
+        gf_stop_install(needs.jobs.inputs.any_pipe || ends_at_once(options));
         result = options->compare
                      ? gf_compare_devices(options, &needs.bank, needs.devices, &needs.jobs)
                      : gf_batch_run(options, &needs.bank, needs.devices, &needs.jobs, &needs.reader,

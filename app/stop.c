@@ -1,6 +1,7 @@
 /* The handlers touch an atomic and async-signal-safe functions only. Reads that a signal interrupts
  * are resumed by images/input.c, which is why a run that reads from a pipe ends at once: it may
- * wait there for ever, and has no directory of other pictures to bring to an end. */
+ * wait there for ever, and has no directory of other pictures to bring to an end. So does one that
+ * asks the reference, which takes minutes for a picture and is for looking, not for work. */
 #include "app/stop.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 /* From now on the first SIGINT, SIGTERM, SIGHUP or SIGXCPU only raises a flag, so that pictures stop
  * at their next band and clean up; a second one removes temporaries and ends the process. With
- * `at_once` already the first does: for a program that may be waiting for standard input. Signals
+ * `at_once` already the first does: for a program that would be long in seeing the flag. Signals
  * that the parent process ignores stay ignored. SIGPIPE removes temporaries and ends the process
  * quietly. */
 void gf_stop_install(bool at_once);

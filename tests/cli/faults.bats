@@ -331,6 +331,25 @@ limited() {
     [ ! -e out.png ]
 }
 
+@test "--compare and the reference end at the first signal" {
+    scene gray8 a.png 1200x1200
+    local process status begin arguments
+    for arguments in '--compare --report out.html' '--device reference -o out.png'; do
+        begin=$SECONDS
+        # shellcheck disable=SC2086 # two or three words
+        env --default-signal "$GPUFILTER" a.png -k gaussian:sigma=8 $arguments 2>messages &
+        process=$!
+        sleep 0.5
+        kill -s TERM "$process"
+        status=0
+        wait "$process" || status=$?
+        [ "$status" -eq 143 ]
+        [ $((SECONDS - begin)) -lt 5 ]
+        [ -z "$(find . -name 'out.*')" ]
+        nothing_hidden
+    done
+}
+
 @test "a reader that goes away is no noise" {
     many 3
     run bash -c 'set -o pipefail; "$GPUFILTER" in -k box -o out --json -q | head -c 1 >/dev/null'
