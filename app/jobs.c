@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/job_checks.h"
 #include "app/maps.h"
@@ -250,6 +251,18 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
         return gf_fail(GF_EUSAGE, "--name does not count where the output is named by -o");
     GF_TRY(make_jobs(&maker));
     return gf_jobs_check_paths(options, jobs);
+}
+
+bool gf_jobs_may_wait(const GfJobs *jobs)
+{
+    bool waits = jobs->inputs.any_pipe;
+    for (size_t j = 0; jobs->count == 1 && j < jobs->jobs[0].outputs; j++) {
+        const char *path = jobs->jobs[0].paths[j];
+        struct stat about;
+        int found = strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, &about) : stat(path, &about);
+        waits |= found == 0 && !S_ISREG(about.st_mode);
+    }
+    return waits;
 }
 
 void gf_job_free(GfJob *job)

@@ -89,7 +89,7 @@ static int filter(const GfOptions *options)
     if (prepare(options, &needs) != GF_OK) {
         result = usage_error();
     } else {
-        gf_stop_install(needs.jobs.inputs.any_pipe || ends_at_once(options));
+        gf_stop_install(gf_jobs_may_wait(&needs.jobs) || ends_at_once(options));
         result = options->compare
                      ? gf_compare_devices(options, &needs.bank, needs.devices, &needs.jobs)
                      : gf_batch_run(options, &needs.bank, needs.devices, &needs.jobs, &needs.reader,

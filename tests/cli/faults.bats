@@ -331,6 +331,35 @@ limited() {
     [ ! -e out.png ]
 }
 
+@test "a run whose reader is stuck, or does not come, ends at the first signal" {
+    scene rgb8 a.png 400x300
+    mkfifo pipe
+    local output process status begin reader
+    for output in - pipe; do
+        sleep 10 <>pipe 3>&- &
+        reader=$!
+        begin=$SECONDS
+        env --default-signal "$GPUFILTER" a.png -k identity --format npy -o "$output" >pipe &
+        process=$!
+        sleep 0.5
+        kill -s TERM "$process"
+        status=0
+        wait "$process" || status=$?
+        [ "$status" -eq 143 ]
+        [ $((SECONDS - begin)) -lt 5 ]
+        kill "$reader"
+        wait "$reader" || true
+    done
+    env --default-signal "$GPUFILTER" a.png -k identity --format npy -o pipe 2>messages &
+    process=$!
+    sleep 0.5
+    kill -s TERM "$process"
+    status=0
+    wait "$process" || status=$?
+    [ "$status" -eq 143 ]
+    [ ! -s messages ]
+}
+
 @test "--compare and the reference end at the first signal" {
     scene gray8 a.png 1200x1200
     local process status begin arguments
