@@ -138,6 +138,8 @@ static GfStatus open_spool(GfOutput *output)
 static GfStatus open_special(GfOutput *output, const char *path)
 {
     output->target = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (output->target < 0 && errno == EINTR) /* nobody reads the pipe, and a signal came */
+        return gf_fail(GF_STOPPED, "stopped");
     if (output->target < 0)
         return fail_errno("cannot be opened");
     return open_spool(output);

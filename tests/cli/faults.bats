@@ -358,6 +358,19 @@ limited() {
     wait "$process" || status=$?
     [ "$status" -eq 143 ]
     [ ! -s messages ]
+    mkdir in out
+    cp a.png in
+    cp a.png in/b.png
+    mkfifo out/a.box.png
+    env --default-signal "$GPUFILTER" in -k box -o out -j 1 --failures list 2>messages &
+    process=$!
+    sleep 0.5
+    kill -s TERM "$process"
+    status=0
+    wait "$process" || status=$?
+    [ "$status" -eq 143 ]
+    [[ $(<messages) == 'gpufilter: 0 written, 0 failed, 0 skipped, 2 not done in '* ]]
+    [ "$(grep -c '^in/' list)" -eq 2 ]
 }
 
 @test "--compare and the reference end at the first signal" {
