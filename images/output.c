@@ -98,6 +98,14 @@ static GfStatus open_directory(GfOutput *output, char *path)
                            : fail_errno("its directory cannot be used");
 }
 
+/* As far as it may be done: not everybody may give files away, then it is the group that is kept, or
+ * nothing. */
+static bool keep_owner(int fd, const struct stat *about)
+{
+    return fchown(fd, about->st_uid, about->st_gid) == 0 ||
+           fchown(fd, (uid_t)-1, about->st_gid) == 0;
+}
+
 /* A new file, or one to replace: `about` describes the existing one, whose link is followed so that
  * the link stays a link. */
 static GfStatus open_file(GfOutput *output, const char *path, const struct stat *about)
@@ -110,6 +118,8 @@ static GfStatus open_file(GfOutput *output, const char *path, const struct stat 
     GF_TRY(status);
     mode_t mode = about ? about->st_mode & 0777 : 0666;
     GF_TRY(open_temporary(output, mode));
+    if (about)
+        (void)keep_owner(output->fd, about);
     if (about && fchmod(output->fd, mode) != 0)
         return fail_errno("its permissions cannot be kept");
     return GF_OK;

@@ -13,8 +13,9 @@ typedef struct GfOutput GfOutput;
 
 /* Begins the output `path`; "-" is standard output, spooled and copied at commit. `replace` says
  * whether an existing file may be replaced; without it an existing path is GF_EEXIST, now or (when
- * another process made it meanwhile) at commit. A replaced file keeps its permission bits.
- * GF_STOPPED: a signal came while a pipe waited for its reader. */
+ * another process made it meanwhile) at commit. A replaced file keeps its permission bits, and its
+ * owner and group where the system allows it. GF_STOPPED: a signal came while a pipe waited for its
+ * reader. */
 GfStatus gf_output_open(const char *path, bool replace, GfOutput **output);
 
 /* Begins an output that takes no name: a file in the temporary directory, for what is read again

@@ -160,6 +160,18 @@ load common
     nothing_hidden
 }
 
+@test "a file that is replaced keeps owner, group and permissions" {
+    scene gray8 a.png
+    cp a.png b.png
+    chown 12345:23456 a.png b.png 2>/dev/null || skip 'nothing can be given away here'
+    chmod 640 a.png b.png
+    gf a.png -k box -o b.png --overwrite
+    [ "$status" -eq 0 ]
+    gf a.png -k box --in-place
+    [ "$status" -eq 0 ]
+    [ "$(stat -c %u:%g:%a a.png b.png | uniq)" = 12345:23456:640 ]
+}
+
 @test "the input is not overwritten unless --in-place" {
     scene gray8 a.png
     ln a.png link.png
