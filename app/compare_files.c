@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/compare.h"
 #include "app/figures.h"
@@ -88,6 +89,8 @@ static GfStatus compare(const GfOptions *options, Pair *pair, GfFigures *figures
     GfReport *report = NULL;
     GfStatus status;
     *path = NULL;
+    if (strcmp(options->operands[0], "-") == 0 && strcmp(options->operands[1], "-") == 0)
+        GF_GO(gf_fail(GF_EUSAGE, "standard input (-) can be read only once"));
     GF_GO(gf_compare_check_paths(options, options->operands, options->operand_count));
     GF_GO(gf_report_open(options, &report));
     GF_GO(load(options, pair, path));

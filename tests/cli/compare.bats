@@ -20,6 +20,14 @@ load common
     gf compare a.npy none.npy
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: none.npy: cannot be opened: No such file or directory' ]
+    gf compare - - <a.npy
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: standard input (-) can be read only once' ]
+    gf compare a.npy - <b.npy
+    [ "$status" -eq 1 ]
+    [ -c /dev/full ] || skip 'no /dev/full'
+    gf compare a.npy b.npy --report /dev/full
+    [ "$status" -eq 2 ]
 }
 
 @test "compare: SSIM by its formula" {
