@@ -24,7 +24,9 @@ static void end_process(int number)
 static void on_stop(int number)
 {
     int none = 0;
-    if (atomic_load(&end_at_once) || !atomic_compare_exchange_strong(&stop_signal, &none, number))
+    bool again = !atomic_compare_exchange_strong(&stop_signal, &none, number);
+    /* The kernel repeats SIGXCPU with every second of processor time, which is no second wish. */
+    if (atomic_load(&end_at_once) || (again && number != SIGXCPU))
         end_process(number);
 }
 

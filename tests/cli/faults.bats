@@ -318,6 +318,18 @@ limited() {
     done
 }
 
+@test "a limit of processor time: what it left undone is listed" {
+    scene gray8 a.png 600x400
+    cp a.png b.png
+    run bash -c 'ulimit -St 1; exec env --default-signal "$GPUFILTER" a.png b.png -k gaussian:sigma=8 -o out \
+        -j 1 --device reference --failures list'
+    [ "$status" -ne 0 ] || skip 'it was faster than the limit'
+    [ "$status" -eq 152 ]
+    [[ $output == *'gpufilter: 1 written, 0 failed, 0 skipped, 1 not done in '* ]]
+    grep -qx b.png list
+    nothing_hidden
+}
+
 @test "a run that waits for standard input ends at the first signal" {
     mkfifo pipe
     env --default-signal "$GPUFILTER" - -k box -o out.png <pipe &
