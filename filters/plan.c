@@ -87,7 +87,7 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         if (step->combine.op == GF_COMBINE_L2 || step->combine.op == GF_COMBINE_L1)
             meaning.is_signed = false;
         for (size_t j = 0; j < step->posts; j++)
-            if (step->post[j].op != GF_POINTWISE_AFFINE)
+            if (step->post[j].op != GF_POINTWISE_AFFINE || step->post[j].b != 0.0)
                 meaning.is_signed = false;
     }
     return meaning;

@@ -69,6 +69,12 @@ load common
     expect '0 10 -6' --depth f64
 }
 
+@test "a response that is moved off zero is not made positive" {
+    npy '|u1' 1 '1, 5' '\x00\x00\xc8\x00\x00' >a.npy
+    gf a.npy -k '3x1: -1 2 -1,scale:offset=128' --depth 8 -o b.npy
+    [ "$(values u1 b.npy)" = '128 0 255 0 128' ]
+}
+
 @test "rounding is half to even, then saturation" {
     npy '|u1' 1 '1, 4' '\x01\x03\x05\xff' >a.npy
     gf a.npy -k '1x1/2: 1' -o b.npy --depth 8

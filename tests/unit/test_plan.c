@@ -123,6 +123,8 @@ static void test_range_and_alpha(void **state)
         {"dog:sigma1=250:sigma2=0.01", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
         {"3x1+128: -1 0 1", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
         {"3x1: -1 0 1,1x1+128: 1", GF_RANGE_CLAMP, GF_ALPHA_COPY, 2},
+        {"laplacian,scale:offset=128", GF_RANGE_CLAMP, GF_ALPHA_COPY, 1},
+        {"laplacian,scale:factor=2", GF_RANGE_ABS, GF_ALPHA_COPY, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfPlan *plan = plan_for(cases[i].text, rgba, gf_plan_options_default(GF_U8));
