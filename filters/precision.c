@@ -192,6 +192,32 @@ static double largest_gain(const GfLight *light, double (*gain)(const GfCurve *)
     return fmax(gain(&light->curves[0]), fmax(gain(&light->curves[1]), gain(&light->curves[2])));
 }
 
+static bool is_integer(double number)
+{
+    return number == floor(number);
+}
+
+/* Some samples become a number that f32 may not hold, not larger than that. */
+static void follow_fraction(double largest, Knowledge *known)
+{
+    known->error = hypot(known->error, unit * largest);
+    known->integer = false;
+}
+
+static double clamp(double value, const GfPointwise *post)
+{
+    return value < post->a ? post->a : value > post->b ? post->b : value;
+}
+
+/* What stands outside the picture is a sample, too. */
+static void follow_border(const GfStep *step, Knowledge *known)
+{
+    known->largest = fmax(known->largest, fabs(step->border_value));
+    known->is_signed |= step->border_value < 0.0;
+    if (step->border == GF_BORDER_CONSTANT && !is_integer(step->border_value))
+        follow_fraction(fabs(step->border_value), known);
+}
+
 static void follow_post(const GfPointwise *post, const GfLight *light, double limit,
                         Knowledge *known)
 {
@@ -228,7 +254,10 @@ static void follow_post(const GfPointwise *post, const GfLight *light, double li
         return;
     case GF_POINTWISE_CLAMP:
         known->lossy |= known->error > MOST_BENT_ERROR * fmax(fabs(post->a), fabs(post->b));
-        known->largest = fmin(known->largest, fmax(fabs(post->a), fabs(post->b)));
+        known->largest = fmax(fabs(clamp(-known->largest, post)), fabs(clamp(known->largest, post)));
+        known->is_signed |= post->b < 0.0;
+        if (!is_integer(post->a) || !is_integer(post->b))
+            follow_fraction(known->largest, known);
         return;
     }
     /* Where it bends, a result of about 1 keeps the whole error of a sum that was much larger. */
@@ -283,8 +312,7 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         read[i] = known;
         bool saturates = i + 1 == pipeline->count && !gf_sample_is_float(last->out);
         double limit = saturates ? gf_sample_max(last->out) / fabs(last->gain) : INFINITY;
-        known.largest = fmax(known.largest, fabs(step->border_value));
-        known.is_signed |= step->border_value < 0.0;
+        follow_border(step, &known);
         if (step->kind == GF_STEP_FILTER) {
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
             if (premultiplied && (has_negative_tap(&step->linear) || step->combine.op))

@@ -75,6 +75,20 @@ load common
     [ "$(values u1 b.npy)" = '128 0 255 0 128' ]
 }
 
+@test "sums of fractions are not taken for sums of integers" {
+    local device taps
+    taps="$(printf '3000 %.0s' {1..10})0 $(printf '%s3000 ' -{,,,,,,,,,})" # 0 of what is flat
+    npy '|u1' 1 '1, 1' '\xff' >a.npy
+    for device in cpu reference; do
+        gf a.npy -k "clamp:high=185.1,21x1+100.51: $taps" --range clamp --depth 8 --device "$device" \
+            -o b.npy --overwrite
+        [ "$(values u1 b.npy)" = 101 ]
+        gf a.npy -k "21x1+100.51: $taps" --border constant:185.1 --range clamp --depth 8 \
+            --device "$device" -o b.npy --overwrite
+        [ "$(values u1 b.npy)" = 101 ]
+    done
+}
+
 @test "rounding is half to even, then saturation" {
     npy '|u1' 1 '1, 4' '\x01\x03\x05\xff' >a.npy
     gf a.npy -k '1x1/2: 1' -o b.npy --depth 8

@@ -308,6 +308,9 @@ static void test_precision(void **state)
         {"emboss", GF_U8, GF_U8, false},
         {"unsharp", GF_U8, GF_U8, false},
         {"unsharp:threshold=4", GF_U8, GF_U8, true}, /* on which side of 4 must be right */
+        {"clamp:high=189,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, false}, /* still integers */
+        {"clamp:high=189.3,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true},
+        {"clamp:low=1e9,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true}, /* and too large for f32 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfFormat format = gray;
@@ -322,6 +325,15 @@ static void test_precision(void **state)
     GfPlan *plan = plan_for("sharpen", opacity, gf_plan_options_default(GF_U8));
     assert_true(plan->pipelines[0].wide);
     drop(plan);
+    /* What stands outside need not be an integer. */
+    GfPlanOptions options = gf_plan_options_default(GF_F32);
+    options.border = GF_BORDER_CONSTANT;
+    for (int i = 0; i < 2; i++) {
+        options.border_value = i ? 185.1 : 185.0;
+        plan = plan_for("sobel:x", gray, options);
+        assert_int_equal(plan->pipelines[0].wide, i);
+        drop(plan);
+    }
 }
 
 /* ---- layers and pools ---- */
