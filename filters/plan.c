@@ -75,7 +75,7 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         const GfStep *step = &pipeline->steps[i];
         const GfLinear *linear = &step->linear;
         bool gray = gf_step_is_layer(step) && step->picture;
-        meaning.learned |= step->kind != GF_STEP_FILTER || (gf_step_is_layer(step) && !gray);
+        meaning.learned |= step->kind != GF_STEP_FILTER || (gf_linear_is_learned(linear) && !gray);
         if (meaning.learned || gray)
             continue;
         double absolute, sum = response_sum(step, &absolute);

@@ -244,6 +244,12 @@ static inline size_t gf_linear_depth(const GfLinear *linear)
     return linear->depth > 0 ? linear->depth : 1;
 }
 
+/* A layer, or one kernel that serves every channel as a layer's would: with a padding of its own. */
+static inline bool gf_linear_is_learned(const GfLinear *linear)
+{
+    return linear->depth > 0 || linear->sampling.fit != GF_FIT_BORDER;
+}
+
 /* Taps of one kernel, all its channels. */
 static inline size_t gf_linear_taps(const GfLinear *linear)
 {

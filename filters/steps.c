@@ -484,7 +484,7 @@ bool gf_filter_spares_alpha(const GfFilter *filter)
     bool inside = false;
     for (size_t i = 0; i < filter->count; i++) {
         const GfStage *stage = &filter->stages[i];
-        bool layer = stage->kind == GF_STAGE_LINEAR && stage->linear.depth > 0;
+        bool layer = stage->kind == GF_STAGE_LINEAR && gf_linear_is_learned(&stage->linear);
         bool learned = layer || stage->kind == GF_STAGE_POOL || stage->kind == GF_STAGE_ADD ||
                        stage->kind == GF_STAGE_UPSAMPLE;
         if (learned && !inside)

@@ -248,6 +248,19 @@ refuses() {
     [ "$(values u1 out.npy)" = '0 0' ]
 }
 
+@test "one kernel for all channels is a layer too" {
+    npy '|u1' 1 '1, 3' '\x00\xff\x00' >a.npy
+    npy '|i1' 1 '1, 3' '\xff\x00\x01' >w.npy
+    gf a.npy -k conv:weights=w.npy:padding=0x1 --depth 8 -o out.npy
+    [ "$(values u1 out.npy)" = '255 0 0' ]
+    scene rgba8 a.png 10x8
+    npy '|i1' 1 '2, 2' '\x01\x00\x00\x01' >w.npy
+    gf a.png -k wpool:weights=w.npy,scale:factor=.5 -o auto.npy
+    gf a.png -k wpool:weights=w.npy,scale:factor=.5 --alpha filter -o filter.npy
+    [ "$(shape auto.npy)" = '4, 4, 5' ]
+    cmp auto.npy filter.npy
+}
+
 @test "half floats are read, results are single" {
     npy '<f2' 2 '1, 3' '\x00\x3c\x00\xc1\x01\x00' >picture.npy # 1 -2.5 2^-24
     gives scale:factor=2 '1, 3' '2 -5 1.1920929e-07'

@@ -434,6 +434,20 @@ static void test_layer_alpha(void **state)
     assert_int_equal(plan->pipelines[0].steps[0].post_channels, 4);
     assert_false(plan->pipelines[0].out.has_alpha);
     drop(plan);
+    /* As through one kernel for all channels, which keeps them apart. */
+    GfLinear *linear;
+    new_filter();
+    assert_int_equal(gf_filter_add_kernel(filter, 1, 3, 1, &linear), GF_OK);
+    linear->weights[0] = -1.0;
+    linear->weights[2] = 1.0;
+    linear->sampling.fit = GF_FIT_PAD;
+    plan = plan_for_filter(rgba, gf_plan_options_default(GF_U8));
+    assert_int_equal(plan->pipelines[0].count, 1);
+    assert_int_equal(plan->pipelines[0].alpha, GF_ALPHA_FILTER);
+    assert_int_equal(plan->pipelines[0].range, GF_RANGE_CLAMP);
+    assert_int_equal(plan->pipelines[0].steps[0].post_channels, 4);
+    assert_true(plan->pipelines[0].out.has_alpha);
+    drop(plan);
 }
 
 static void assert_axis(size_t in, size_t taps, size_t stride, size_t dilation, GfFit fit,
