@@ -168,7 +168,8 @@ static double opacity(const GfStep *step, const Source *in, size_t x, size_t y, 
         return alpha;
     if (step->kind == GF_STEP_PREMULTIPLY)
         return source_at(in, x, y, c) * alpha / step->white;
-    return alpha > 0.0 ? source_at(in, x, y, c) * step->white / alpha : 0.0;
+    bool any = alpha > GF_LEAST_ALPHA * step->white;
+    return any ? source_at(in, x, y, c) * step->white / alpha : 0.0;
 }
 
 static double add(const GfStep *step, const Source *in, const Source *skipped, size_t x, size_t y,

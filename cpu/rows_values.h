@@ -187,11 +187,11 @@ static void NAME(premultiply)(void *to, size_t channels, double white, size_t pi
 static void NAME(unpremultiply)(void *to, size_t channels, double white, double alpha_gain,
                                 size_t pixels)
 {
-    REAL *pixel = to;
+    REAL *pixel = to, least = (REAL)(GF_LEAST_ALPHA * white);
     for (size_t i = 0; i < pixels; i++, pixel += channels) {
         REAL alpha = pixel[channels - 1] * (REAL)alpha_gain;
         for (size_t c = 0; c + 1 < channels; c++)
-            pixel[c] = alpha > 0 ? pixel[c] * (REAL)white / alpha : (REAL)0;
+            pixel[c] = alpha > least ? pixel[c] * (REAL)white / alpha : (REAL)0;
         pixel[channels - 1] = alpha;
     }
 }

@@ -57,11 +57,15 @@ GfPlanOptions gf_plan_options_default(GfSample sample);
 
 enum { GF_STEP_MAX_POST = 8 };
 
+/* Of white: there is no opacity where it is not above this. Where opacities cancel, f64 (in which all sums
+ * are that can cancel) leaves about 1e-15 of white, or nothing, or less; half a step of 16 bits is 8e-6. */
+#define GF_LEAST_ALPHA 1e-9
+
 typedef enum GfStepKind {
     GF_STEP_FILTER,        /* a bank, combined, or a layer, and what is fused after it */
     GF_STEP_POOL,          /* and what is fused after it */
     GF_STEP_PREMULTIPLY,   /* colour *= alpha / white */
-    GF_STEP_UNPREMULTIPLY, /* alpha *= alpha_gain; colour *= white / alpha, 0 where alpha <= 0 */
+    GF_STEP_UNPREMULTIPLY, /* alpha *= alpha_gain; colour *= white / alpha, 0 where there is no alpha */
     GF_STEP_ADD,           /* what an earlier step reads is added, and what is fused after it */
     GF_STEP_UPSAMPLE       /* and what is fused after it */
 } GfStepKind;

@@ -315,7 +315,8 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         follow_border(step, &known);
         if (step->kind == GF_STEP_FILTER) {
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
-            if (premultiplied && (has_negative_tap(&step->linear) || step->combine.op))
+            if (premultiplied && (has_negative_tap(&step->linear) || step->combine.op ||
+                                  step->border_value < 0.0))
                 return true;
             /* The square of a float may be beyond f32 in either direction. */
             if (step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in))

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y)
     if (c == p.channels - 1)
         v = alpha;
     else if (opacity.divide)
-        v = alpha > 0 ? v * opacity.white / alpha : Sum(0);
+        v = alpha > Sum(GF_LEAST_ALPHA) * opacity.white ? v * opacity.white / alpha : Sum(0);
     else
         v = v * alpha / opacity.white;
     gf_finish_sample(p, n, c, x, y, v);

@@ -281,6 +281,18 @@ sys.stdout.buffer.write(b"\x89PNG\r\n\x1a\n"
     expect auto ': -1 0 1' '60 51'
 }
 
+@test "colours of no opacity are black, also where opacities cancel" {
+    local device
+    gray_alpha 4 1 255 255 0 255 0 255 0 0 >row.png
+    # .101 + .112 - .213 of opacity, which is 0, and in f64 about 7e-15.
+    for device in cpu reference; do
+        gf row.png -k '4x1: .101 .112 -.213 1' --border valid --device "$device" -o out.png --overwrite
+        gf out.png -k identity --depth 8 -o out.npy --overwrite
+        printf '%s: %s\n' "$device" "$(values u1 out.npy)"
+        [ "$(values u1 out.npy)" = '0 0' ]
+    done
+}
+
 @test "opacity with border valid: the middle of what replicate gives" {
     local how kernel middle='5x5: 0 0 0 0 0  0 0 0 0 0  0 0 1 0 0  0 0 0 0 0  0 0 0 0 0'
     scene rgba8 a.png 41x33
