@@ -38,7 +38,7 @@ typedef struct Sums {
     double absolute; /* largest sum of |tap| of the bank */
     double one_sign; /* largest sum of |tap| over the positive or the negative taps */
     double length;   /* largest square root of the sum of tap^2 */
-    double total;    /* smallest |sum of taps| relative to its sum of |tap| */
+    double total; /* smallest |sum of taps| relative to its sum of |tap|, of kernels that are added up too */
 } Sums;
 
 /* Tap i of kernel f, all its channels. */
@@ -49,9 +49,11 @@ static double tap_at(const GfLinear *linear, size_t f, size_t i)
     return gf_linear_tap(linear, f, i / linear->width, i % linear->width);
 }
 
-static Sums sum_taps(const GfLinear *linear)
+static Sums sum_taps(const GfStep *step)
 {
+    const GfLinear *linear = &step->linear;
     Sums sums = {0.0, 0.0, 0.0, 1.0};
+    double all = 0.0, all_absolute = 0.0;
     for (size_t f = 0; f < linear->filters; f++) {
         double absolute = 0.0, total = 0.0, squares = 0.0;
         for (size_t i = 0; i < gf_linear_taps(linear); i++) {
@@ -65,7 +67,11 @@ static Sums sum_taps(const GfLinear *linear)
         sums.absolute = fmax(sums.absolute, absolute);
         if (absolute > 0.0)
             sums.total = fmin(sums.total, fabs(total) / absolute);
+        all += total;
+        all_absolute += absolute;
     }
+    if (step->combine.op == GF_COMBINE_SUM && all_absolute > 0.0)
+        sums.total = fmin(sums.total, fabs(all) / all_absolute);
     return sums;
 }
 
@@ -146,7 +152,7 @@ static double largest_bias(const GfStep *step)
 static void follow_filter(const GfStep *step, double limit, Knowledge *known)
 {
     const GfLinear *linear = &step->linear;
-    Sums sums = sum_taps(linear);
+    Sums sums = sum_taps(step);
     double reach = sums.absolute * known->largest, terms = sum_terms(linear);
     double bias = largest_bias(step);
     int places = step_places(step);

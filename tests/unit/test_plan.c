@@ -308,6 +308,8 @@ static void test_precision(void **state)
         {"emboss", GF_U8, GF_U8, false},
         {"unsharp", GF_U8, GF_U8, false},
         {"unsharp:threshold=4", GF_U8, GF_U8, true}, /* on which side of 4 must be right */
+        {"dog", GF_U8, GF_F32, true}, /* blurs of sum 1, and what they differ by */
+        {"dog", GF_U8, GF_U8, false},
         {"clamp:high=189,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, false}, /* still integers */
         {"clamp:high=189.3,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true},
         {"clamp:low=1e9,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true}, /* and too large for f32 */
