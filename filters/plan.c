@@ -41,7 +41,6 @@ typedef struct Meaning {
     bool derivative; /* some kernel's sum is zero, or an offset moves the response */
     bool spreads;    /* some kernel is larger than 1 x 1 */
     bool learned;    /* there is a layer or a pool: responses are no pictures of their own */
-    double sum;      /* product of the kernels' sums: what a flat picture is multiplied by */
 } Meaning;
 
 static double kernel_sum(const GfLinear *linear, size_t f, double *absolute)
@@ -68,9 +67,14 @@ static double response_sum(const GfStep *step, double *absolute)
     return sum;
 }
 
+static bool is_zero(double sum, double absolute)
+{
+    return fabs(sum) <= 1e-9 * absolute;
+}
+
 static Meaning find_meaning(const GfPipeline *pipeline)
 {
-    Meaning meaning = {.sum = 1.0};
+    Meaning meaning = {0};
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         const GfLinear *linear = &step->linear;
@@ -79,11 +83,10 @@ static Meaning find_meaning(const GfPipeline *pipeline)
         if (meaning.learned || gray)
             continue;
         double absolute, sum = response_sum(step, &absolute);
-        bool zero = fabs(sum) <= 1e-9 * absolute;
+        bool zero = is_zero(sum, absolute);
         meaning.is_signed = (meaning.is_signed || zero) && linear->offset == 0.0;
         meaning.derivative |= zero || linear->offset != 0.0;
         meaning.spreads |= linear->width * linear->height > 1;
-        meaning.sum *= sum * linear->scale;
         if (step->combine.op == GF_COMBINE_L2 || step->combine.op == GF_COMBINE_L1)
             meaning.is_signed = false;
         for (size_t j = 0; j < step->posts; j++)
@@ -231,7 +234,20 @@ static bool keeps_opacity(const GfStep *step, bool opacity)
     return opacity && !gf_step_is_layer(step) && !step->shuffle;
 }
 
-static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Meaning *meaning)
+/* One over what the steps since the last multiplication make of a flat opacity, where that is not zero. */
+static double alpha_gain(const GfStep *division)
+{
+    double sum = 1.0, absolute;
+    for (const GfStep *step = division - 1; step->kind != GF_STEP_PREMULTIPLY; step--) {
+        if (step->kind != GF_STEP_FILTER || gf_linear_is_learned(&step->linear))
+            continue;
+        double gain = response_sum(step, &absolute) * step->linear.scale;
+        sum *= is_zero(gain, absolute * fabs(step->linear.scale)) ? 0.0 : gain;
+    }
+    return sum != 0.0 ? 1.0 / sum : 1.0;
+}
+
+static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan)
 {
     const bool apart = pipeline->alpha != GF_ALPHA_FILTER;
     Flow flow = {plan->in.width, plan->in.height, plan->in.channels, plan->in.has_alpha,
@@ -249,8 +265,8 @@ static GfStatus set_geometry(GfPipeline *pipeline, const GfPlan *plan, const Mea
         if (step->kind == GF_STEP_FILTER)
             step->keep_alpha = flow.alpha && pipeline->alpha == GF_ALPHA_COPY;
         step->white = white_of(plan);
-        bool divides = step->kind == GF_STEP_UNPREMULTIPLY && meaning->sum != 0.0;
-        step->alpha_gain = divides ? 1.0 / meaning->sum : 1.0;
+        if (step->kind == GF_STEP_UNPREMULTIPLY)
+            step->alpha_gain = alpha_gain(step);
     }
     pipeline->out = plan->in;
     pipeline->out.width = flow.width;
@@ -351,7 +367,7 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
         gf_steps_wrap_premultiplied(pipeline);
     if (plan->options.light)
         GF_TRY(gf_steps_add_encoding(pipeline, white_of(plan), plan->options.light));
-    GF_TRY(set_geometry(pipeline, plan, &meaning));
+    GF_TRY(set_geometry(pipeline, plan));
     set_layouts(pipeline);
     set_samples(pipeline, plan);
     count_work(pipeline, plan);

@@ -65,7 +65,7 @@ typedef enum GfStepKind {
     GF_STEP_FILTER,        /* a bank, combined, or a layer, and what is fused after it */
     GF_STEP_POOL,          /* and what is fused after it */
     GF_STEP_PREMULTIPLY,   /* colour *= alpha / white */
-    GF_STEP_UNPREMULTIPLY, /* alpha *= alpha_gain; colour *= white / alpha, 0 where there is no alpha */
+    GF_STEP_UNPREMULTIPLY, /* alpha *= alpha_gain; colour *= white / alpha, 0 where there is none */
     GF_STEP_ADD,           /* what an earlier step reads is added, and what is fused after it */
     GF_STEP_UPSAMPLE       /* and what is fused after it */
 } GfStepKind;
@@ -150,7 +150,7 @@ typedef struct GfStep {
     size_t post_channels;
     bool keep_alpha;
     double white; /* of the scale of the samples: 255, 65535; 255 for floats, taken as they are */
-    double alpha_gain; /* 1 / (sum of the kernels), so that opaque stays opaque */
+    double alpha_gain; /* 1 / (sum of the kernels since GF_STEP_PREMULTIPLY): opaque stays opaque */
     double gain, mid;  /* 1 and 0 but in the last step */
 } GfStep;
 
@@ -200,7 +200,7 @@ typedef struct GfRowRange {
 } GfRowRange;
 
 /* Most steps that a pipeline has. */
-enum { GF_PIPELINE_MAX_STEPS = 2 * GF_FILTER_MAX_STAGES + 5 };
+enum { GF_PIPELINE_MAX_STEPS = 4 * GF_FILTER_MAX_STAGES + 5 };
 
 /* Plans a bank of filters on pictures of one format. The filters must outlive the plan. Errors:
  * GF_EFILTER (`valid` with a kernel larger than the picture, ...), GF_ELIMIT (memory), GF_EMEMORY.

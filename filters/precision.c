@@ -38,7 +38,7 @@ typedef struct Sums {
     double absolute; /* largest sum of |tap| of the bank */
     double one_sign; /* largest sum of |tap| over the positive or the negative taps */
     double length;   /* largest square root of the sum of tap^2 */
-    double total; /* smallest |sum of taps| relative to its sum of |tap|, of kernels that are added up too */
+    double total;    /* smallest |sum of taps| relative to its sum of |tap|; of a sum also of all */
 } Sums;
 
 /* Tap i of kernel f, all its channels. */
@@ -260,7 +260,8 @@ static void follow_post(const GfPointwise *post, const GfLight *light, double li
         return;
     case GF_POINTWISE_CLAMP:
         known->lossy |= known->error > MOST_BENT_ERROR * fmax(fabs(post->a), fabs(post->b));
-        known->largest = fmax(fabs(clamp(-known->largest, post)), fabs(clamp(known->largest, post)));
+        known->largest =
+            fmax(fabs(clamp(-known->largest, post)), fabs(clamp(known->largest, post)));
         known->is_signed |= post->b < 0.0;
         if (!is_integer(post->a) || !is_integer(post->b))
             follow_fraction(known->largest, known);
@@ -321,8 +322,8 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         follow_border(step, &known);
         if (step->kind == GF_STEP_FILTER) {
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
-            if (premultiplied && (has_negative_tap(&step->linear) || step->combine.op ||
-                                  step->border_value < 0.0))
+            if (premultiplied &&
+                (has_negative_tap(&step->linear) || step->combine.op || step->border_value < 0.0))
                 return true;
             /* The square of a float may be beyond f32 in either direction. */
             if (step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in))

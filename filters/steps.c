@@ -10,9 +10,9 @@
 #include "common/memory.h"
 #include "filters/rank.h"
 
-/* Room for an identity before a pointwise stage, for the two steps of a network's end, for gray, and for
- * two each of light and opacity. */
-enum { STEPS_A_STAGE = 2, MORE_STEPS = 5 };
+/* Room for an identity before a pointwise stage, for the two steps of a network's end, and for two of opacity
+ * around each stage; for gray, and for two each of light and opacity. */
+enum { STEPS_A_STAGE = 4, MORE_STEPS = 5 };
 
 /* Shares of red, green and blue in luma: ITU-R BT.601 and BT.709. */
 static const double luma[][3] = {
@@ -39,9 +39,11 @@ static GfStep *last_step(GfPipeline *pipeline)
     return pipeline->count ? &pipeline->steps[pipeline->count - 1] : NULL;
 }
 
-static GfStep *add_step(GfPipeline *pipeline, GfStepKind kind)
+/* Before step `at`; references go on to mean what they meant. */
+static GfStep *insert_step(GfPipeline *pipeline, size_t at, GfStepKind kind)
 {
-    GfStep *step = &pipeline->steps[pipeline->count++];
+    GfStep *step = &pipeline->steps[at];
+    memmove(step + 1, step, (pipeline->count++ - at) * sizeof *step);
     *step = (GfStep){.kind = kind,
                      .gain = 1.0,
                      .alpha_gain = 1.0,
@@ -54,7 +56,15 @@ static GfStep *add_step(GfPipeline *pipeline, GfStepKind kind)
                      .factor_x = 1,
                      .factor_y = 1,
                      .skip = GF_NO_REFERENCE};
+    for (size_t i = at + 1; i < pipeline->count; i++)
+        if (pipeline->steps[i].skip != GF_NO_REFERENCE && pipeline->steps[i].skip >= at)
+            pipeline->steps[i].skip++;
     return step;
+}
+
+static GfStep *add_step(GfPipeline *pipeline, GfStepKind kind)
+{
+    return insert_step(pipeline, pipeline->count, kind);
 }
 
 /* Keeps an array of doubles for the life of the pipeline. */
@@ -187,7 +197,9 @@ static GfStatus add_identity(GfPipeline *pipeline, GfStep **step)
 static GfStatus add_pointwise(Builder *builder, const GfPointwise *pointwise, bool apart)
 {
     GfStep *last = last_step(builder->pipeline);
-    if (!last || last->light || apart || last->posts == GF_STEP_MAX_POST - 1)
+    /* The range may be one more, and where there is opacity a kernel's offset. */
+    size_t more = last && builder->opacity && last->linear.offset != 0.0 ? 2 : 1;
+    if (!last || last->light || apart || last->posts == GF_STEP_MAX_POST - more)
         GF_TRY(add_identity(builder->pipeline, &last));
     last->post[last->posts++] = *pointwise;
     return GF_OK;
@@ -465,18 +477,62 @@ GfStatus gf_steps_add_encoding(GfPipeline *pipeline, double white, const GfLight
     return add_light(pipeline, GF_POINTWISE_ENCODE, white, light);
 }
 
+/* ---- opacity ---- */
+
+/* f(k x) = k f(x) for k > 0, so that it may be applied to colour times opacity. */
+static bool is_homogeneous(const GfPointwise *function)
+{
+    if (function->op == GF_POINTWISE_AFFINE)
+        return function->b == 0.0;
+    return function->op == GF_POINTWISE_ABS || function->op == GF_POINTWISE_RELU ||
+           function->op == GF_POINTWISE_LEAKY;
+}
+
+static bool has_offset(const GfStep *step)
+{
+    return step->linear.offset != 0.0 && !step->combine.op;
+}
+
+/* How many of the functions on a step may be applied to colour times opacity. */
+static size_t homogeneous_posts(const GfStep *step)
+{
+    size_t count = 0;
+    while (!has_offset(step) && count < step->posts && is_homogeneous(&step->post[count]))
+        count++;
+    return count;
+}
+
+/* All others are for the colours after the division. */
+static void hand_on_posts(GfStep *step, GfStep *division)
+{
+    size_t kept = homogeneous_posts(step);
+    if (has_offset(step))
+        division->post[division->posts++] =
+            (GfPointwise){.op = GF_POINTWISE_AFFINE, .a = 1.0, .b = step->linear.offset};
+    for (size_t i = kept; i < step->posts; i++)
+        division->post[division->posts++] = step->post[i];
+    step->posts = kept;
+    step->linear.offset = has_offset(step) ? 0.0 : step->linear.offset;
+}
+
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline)
 {
-    size_t count = pipeline->count, lead = pipeline->lead;
-    GfStep *first = pipeline->steps + lead;
-    memmove(first + 1, first, (count - lead) * sizeof *first);
-    pipeline->count = lead;
-    add_step(pipeline, GF_STEP_PREMULTIPLY);
-    pipeline->count = count + 1;
-    add_step(pipeline, GF_STEP_UNPREMULTIPLY);
-    for (size_t i = lead + 1; i <= count; i++)
-        if (pipeline->steps[i].skip != GF_NO_REFERENCE)
-            pipeline->steps[i].skip++;
+    bool opacity = true; /* false inside a network, where it waits */
+    bool multiplied = true;
+    insert_step(pipeline, pipeline->lead, GF_STEP_PREMULTIPLY);
+    for (size_t i = pipeline->lead + 1; i < pipeline->count; i++) {
+        if (!multiplied)
+            insert_step(pipeline, i++, GF_STEP_PREMULTIPLY);
+        multiplied = true;
+        GfStep *step = &pipeline->steps[i];
+        opacity = (opacity && !step->entry) || step->keep_alpha;
+        if (!opacity || (homogeneous_posts(step) == step->posts && !has_offset(step)))
+            continue;
+        hand_on_posts(step, insert_step(pipeline, ++i, GF_STEP_UNPREMULTIPLY));
+        multiplied = false;
+    }
+    if (multiplied)
+        add_step(pipeline, GF_STEP_UNPREMULTIPLY);
 }
 
 bool gf_filter_spares_alpha(const GfFilter *filter)

@@ -10,7 +10,9 @@
 GfStatus gf_steps_create(GfPipeline *pipeline, const GfFilter *filter, const GfFormat *in,
                          const GfPlanOptions *options);
 
-/* Opacity is multiplied in before the filter's first step and divided out after the last. */
+/* Opacity is multiplied in before the filter's first step and divided out after the last, and also before
+ * functions of one sample that are not the same for colour times opacity, which ride on the division: those with
+ * an offset, a kernel's own among them, and those that bend elsewhere than at zero. */
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline);
 
 /* Light becomes stored numbers after the last step. */

@@ -221,7 +221,8 @@ stages() {
 @test "opacity waits for the end of a network, whatever comes before or after" {
     local chain how
     scene rgba8 a.png 21x14
-    for chain in denoise denoise,avgpool:size=2 avgpool:size=2,denoise gaussian,denoise,box; do
+    for chain in denoise denoise,avgpool:size=2 avgpool:size=2,denoise gaussian,denoise,box \
+        box,scale:offset=9,denoise,clamp:low=20,box; do
         for how in auto copy filter premul; do
             gf a.png -k "$chain" --alpha "$how" --device cpu --compare -o out.png --overwrite
             printf '%s %s: %s\n' "$chain" "$how" "$stderr"

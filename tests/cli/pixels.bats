@@ -279,6 +279,22 @@ sys.stdout.buffer.write(b"\x89PNG\r\n\x1a\n"
     expect copy '/4: 1 2 1' '135 51'
     expect filter '/4: 1 2 1' '135 89'
     expect auto ': -1 0 1' '60 51'
+    # Functions are of the colour, 128.57, whatever the opacity.
+    expect auto '/4: 1 2 1,scale:offset=10' '139 89'
+    expect premul '/4+10: 1 2 1' '139 89'
+    expect auto '/4: 1 2 1,clamp:high=120' '120 89'
+    expect auto '/4: 1 2 1,scale:factor=-1,abs' '129 89'
+    expect auto '/4: 1 2 1,scale:offset=-28.57,1x1/4: 1,scale:offset=1' '26 89'
+}
+
+@test "functions before kernels are of the colour, too" {
+    local device
+    gray_alpha 3 1 100 255 200 51 40 0 >row.png
+    for device in cpu reference; do # (110 + 2 * 210 * 51 / 255 + 0) / 4 = 48.5, by 89.25 / 255
+        gf row.png -k 'scale:offset=10,3x1/4: 1 2 1' --border valid --device "$device" -o out.png --overwrite
+        gf out.png -k identity --depth 8 -o out.npy --overwrite
+        [ "$(values u1 out.npy)" = '139 89' ]
+    done
 }
 
 @test "colours of no opacity are black, also where opacities cancel" {

@@ -308,7 +308,7 @@ static void test_precision(void **state)
         {"emboss", GF_U8, GF_U8, false},
         {"unsharp", GF_U8, GF_U8, false},
         {"unsharp:threshold=4", GF_U8, GF_U8, true}, /* on which side of 4 must be right */
-        {"dog", GF_U8, GF_F32, true}, /* blurs of sum 1, and what they differ by */
+        {"dog", GF_U8, GF_F32, true},                /* blurs of sum 1, and what they differ by */
         {"dog", GF_U8, GF_U8, false},
         {"clamp:high=189,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, false}, /* still integers */
         {"clamp:high=189.3,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true},
@@ -336,6 +336,56 @@ static void test_precision(void **state)
         assert_int_equal(plan->pipelines[0].wide, i);
         drop(plan);
     }
+}
+
+/* Functions that want the colours themselves ride on a division. */
+static void test_functions_and_opacity(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text,
+            *steps;   /* x: multiply, k: kernel, d: divide; and how many functions they carry */
+        double gains; /* of all divisions, multiplied */
+    } cases[] = {
+        {"3x1: 1 2 1", "x0k0d0", 1.0 / 4},
+        {"3x1: 1 2 1,scale:factor=2,abs,relu", "x0k3d0", 1.0 / 4},
+        {"3x1: 1 2 1,scale:factor=2,scale:offset=1,abs", "x0k1d2", 1.0 / 4},
+        {"3x1: 1 2 1,clamp:high=9,1x3: 1 1 1,sigmoid", "x0k0d1x0k0d1", 1.0 / 12},
+        {"scale:offset=1,3x1/2: 1 2 1,relu", "x0k0d1x0k1d0", 1.0 / 2},
+        {"3x1/2+7: 1 2 1,relu", "x0k0d2", 1.0 / 2},
+        {"3x1: -1 2 -1", "x0k0d0", 1.0},
+        {"log", "x0k0d0", 1.0}, /* whose sum is 0 but for rounding */
+    };
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.alpha = GF_ALPHA_PREMUL;
+    options.range = GF_RANGE_CLAMP;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const char letters[] = {
+            [GF_STEP_FILTER] = 'k', [GF_STEP_PREMULTIPLY] = 'x', [GF_STEP_UNPREMULTIPLY] = 'd'};
+        GfPlan *plan = plan_for(cases[i].text, rgba, options);
+        const GfPipeline *pipeline = &plan->pipelines[0];
+        char steps[32] = "";
+        double gains = 1.0;
+        for (size_t j = 0; j < pipeline->count; j++) {
+            const GfStep *step = &pipeline->steps[j];
+            assert_true(step->linear.offset == 0.0);
+            assert_int_equal(step->post_channels, 3);
+            steps[2 * j] = letters[step->kind];
+            steps[2 * j + 1] = (char)('0' + step->posts);
+            gains *= step->alpha_gain;
+        }
+        assert_string_equal(steps, cases[i].steps);
+        assert_true(fabs(gains - cases[i].gains) < 1e-15);
+        drop(plan);
+    }
+    /* As many as a step holds, and the range's. */
+    options.range = GF_RANGE_ABS;
+    GfPlan *plan = plan_for("3x1+1: 1 2 1,tanh,tanh,tanh,tanh,tanh,tanh,tanh,tanh", rgba, options);
+    const GfPipeline *pipeline = &plan->pipelines[0];
+    assert_int_equal(pipeline->count, 6);
+    assert_int_equal(pipeline->steps[2].posts, 7);
+    assert_int_equal(pipeline->steps[5].posts, 3);
+    drop(plan);
 }
 
 /* ---- layers and pools ---- */
@@ -706,6 +756,7 @@ int main(void)
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_functions_and_opacity),
         cmocka_unit_test(test_network),
         cmocka_unit_test(test_layer_alpha),
         cmocka_unit_test(test_fits),
