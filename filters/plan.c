@@ -151,7 +151,11 @@ static GfStatus set_pool(GfStep *step)
 static GfStatus set_sum(GfStep *step, const GfStep *skipped)
 {
     size_t alpha = step->keep_alpha ? 1 : 0, colours = skipped->channels - alpha;
-    if (skipped->in_width != step->in_width || skipped->in_height != step->in_height)
+    bool fits = skipped->in_width == step->in_width && skipped->in_height == step->in_height;
+    if (!fits && step->skip_gain == 0.0)
+        return gf_fail(GF_EFILTER, "opacity cannot be put back: %zu x %zu pixels became %zu x %zu",
+                       skipped->in_width, skipped->in_height, step->in_width, step->in_height);
+    if (!fits)
         return gf_fail(GF_EFILTER, "%zu x %zu pixels meet %zu x %zu", step->in_width,
                        step->in_height, skipped->in_width, skipped->in_height);
     step->skip_channels = skipped->channels;

@@ -211,6 +211,18 @@ stages() {
     [ ! -e out.png ]
 }
 
+@test "opacity is put back where the size is the same" {
+    net '"input": {"channels": 3}, "stages": [{"stage": "maxpool", "size": 2}], "output": {"as": "picture"}'
+    scene rgba8 a.png 12x10
+    gf a.png -k @net.json -o b.png
+    printf '%s\n' "$stderr"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"opacity cannot be put back: 12 x 10 pixels became 6 x 5"* ]]
+    scene rgb8 a.png 12x10
+    gf a.png -k @net.json -o b.png
+    [ "$status" -eq 0 ]
+}
+
 @test "a file that is wrong is found before any picture is read" {
     net '"stages": [{"stage": "relu"}, {"stage": "maxpool", "sizes": 5, "name": "down"}]'
     gf missing.png -k @net.json
