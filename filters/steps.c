@@ -517,7 +517,7 @@ static void hand_on_posts(GfStep *step, GfStep *division)
 
 void gf_steps_wrap_premultiplied(GfPipeline *pipeline)
 {
-    bool opacity = true; /* false inside a network, where it waits */
+    bool opacity = true; /* false in a network, where it waits, and behind one that ends in maps */
     bool multiplied = true;
     insert_step(pipeline, pipeline->lead, GF_STEP_PREMULTIPLY);
     for (size_t i = pipeline->lead + 1; i < pipeline->count; i++) {
@@ -531,7 +531,7 @@ void gf_steps_wrap_premultiplied(GfPipeline *pipeline)
         hand_on_posts(step, insert_step(pipeline, ++i, GF_STEP_UNPREMULTIPLY));
         multiplied = false;
     }
-    if (multiplied)
+    if (multiplied && opacity)
         add_step(pipeline, GF_STEP_UNPREMULTIPLY);
 }
 

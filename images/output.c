@@ -118,10 +118,10 @@ static GfStatus open_file(GfOutput *output, const char *path, const struct stat 
     GF_TRY(status);
     mode_t mode = about ? about->st_mode & 0777 : 0666;
     GF_TRY(open_temporary(output, mode));
-    if (about)
-        (void)keep_owner(output->fd, about);
     if (about && fchmod(output->fd, mode) != 0)
         return fail_errno("its permissions cannot be kept");
+    if (about) /* last: what is given away may not be changed any more */
+        (void)keep_owner(output->fd, about);
     return GF_OK;
 }
 

@@ -92,8 +92,8 @@ static void note_damage(PngReader *state, const char *text)
 static bool loses_opacity(const PngReader *state, const char *text)
 {
     return strncmp(text, "tRNS: ", 6) == 0 && png_get_uint_32(state->header) > 0 &&
-           strcmp(text + 6, "duplicate") != 0 &&
-           strcmp(text + 6, "invalid with alpha channel") != 0;
+           !png_get_valid(state->png, state->info, PNG_INFO_tRNS) &&
+           !(png_get_color_type(state->png, state->info) & PNG_COLOR_MASK_ALPHA);
 }
 
 /* Warnings about most ancillary chunks are nobody's business. Those about IDAT and tRNS say that pixels
@@ -249,7 +249,8 @@ static void next_chunk(PngReader *state)
         state->animated |= is(state, "acTL");
         if (left_out(state, length))
             skip(state, state->left);
-        else if (is(state, "eXIf") && length < CHUNK_MAX)
+        else if (is(state, "eXIf") && length < CHUNK_MAX &&
+                 png_get_image_width(state->png, state->info) > 0) /* behind IHDR, as it must be */
             take_exif(state, length);
         else
             break;

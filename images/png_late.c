@@ -25,8 +25,8 @@ void gf_png_find_late(GfInput *input, GfPngLate *late)
 {
     uint64_t size, place = SIGNATURE;
     unsigned char header[HEADER];
-    bool pixels_began = false, exif = false;
-    size_t texts = 0;
+    bool pixels_began = false;
+    size_t texts = 0, exifs = 0;
     late->count = 0;
     if (!gf_input_size(input, &size))
         return;
@@ -37,11 +37,11 @@ void gf_png_find_late(GfInput *input, GfPngLate *late)
         if (next > size || memcmp(header + 4, "IEND", 4) == 0)
             return;
         pixels_began |= memcmp(header + 4, "IDAT", 4) == 0;
-        bool is_exif = !exif && memcmp(header + 4, "eXIf", 4) == 0;
+        bool is_exif = exifs < GF_PNG_EXIFS_MAX && memcmp(header + 4, "eXIf", 4) == 0;
         bool wanted = is_exif || (texts < GF_PNG_TEXTS_MAX && is_text(header + 4));
         if (pixels_began && wanted) {
             late->offsets[late->count++] = place;
-            exif |= is_exif;
+            exifs += is_exif;
             texts += !is_exif;
         }
         place = next;

@@ -911,6 +911,8 @@ static void exif_behind_many_texts_is_found(void **state)
         memcpy(file, bytes.data, size);
         for (int i = 0; i < TEXTS + surplus; i++)
             size += chunk(file + size, "tEXt", "K\0x", 3);
+        size += chunk(file + size, "eXIf", "II*\0", 4);
+        file[size - 1] ^= 1; /* damaged: the next one counts */
         size += chunk(file + size, "eXIf", exif, sizeof exif - 1);
         size += chunk(file + size, "eXIf", "II*\0", 4);
         size += chunk(file + size, "IEND", "", 0);
@@ -1034,7 +1036,7 @@ static void damaged_ancillary_chunks_do_no_harm(void **state)
 static void exif_with_a_prefix_is_read(void **state)
 {
     (void)state;
-    enum { AFTER_IHDR = 8 + 25, PREFIX = 6, BLOCK = 26 };
+    enum { SIGNATURE = 8, AFTER_IHDR = SIGNATURE + 25, PREFIX = 6, BLOCK = 26 };
     static const unsigned char exif[] =
         "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";
     static const struct {
@@ -1072,6 +1074,10 @@ static void exif_with_a_prefix_is_read(void **state)
     memcpy(file + AFTER_IHDR, "\xff\xff\xff\xff", 4); /* more than a chunk's length may be */
     save("b.png", file, AFTER_IHDR + 8);
     assert_fails("b.png", GF_EINPUT, "the PNG header cannot be read");
+    size_t size = SIGNATURE + chunk(file + SIGNATURE, "eXIf", exif, PREFIX + BLOCK);
+    memcpy(file + size, bytes.data + SIGNATURE, bytes.size - SIGNATURE);
+    save("b.png", file, size + bytes.size - SIGNATURE);
+    assert_fails("b.png", GF_EINPUT, "IHDR");
 }
 
 /* Opacity is no ancillary matter. */
@@ -1089,6 +1095,7 @@ static void damaged_opacity_is_damage(void **state)
         {"\0\xff\x80\1\2", 5, PIXELS, false, false, true},
         {"\0\xff\x80", 3, PLTE, false, false, true},
         {"\0\xff\x80", 3, PIXELS, false, true, false},
+        {"\0\xff\x80", 3, PIXELS, true, true, false}, /* of the second, which is not wanted */
         {"", 0, PIXELS, false, false, false},
     };
     PngMaking how = {.type = PNG_COLOR_TYPE_PALETTE,
