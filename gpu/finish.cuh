@@ -37,6 +37,12 @@ template <typename T> inline GfFinish<T> gf_finish(const GfStep *step)
     return finish;
 }
 
+/* An integer that leaves sums of integers exact. */
+inline bool gf_is_whole(double offset)
+{
+    return offset == std::floor(offset) && std::fabs(offset) <= 65536.0;
+}
+
 /* r0 + amount * (r0 - r1) where the two differ by the threshold. */
 template <typename T> __device__ inline T gf_unsharp(const GfFinish<T> &finish, T r0, T r1)
 {

@@ -751,6 +751,14 @@ bool have_room(const GfLaunch *launch)
     return room;
 }
 
+/* May sums begin with what is added to them? Those of integers are counted as exact, which they stay only
+ * beside other integers. */
+bool may_begin(const GfStep *step)
+{
+    const double shift = (step->linear.offset + (step->bias ? step->bias[0] : 0.0)) * step->gain;
+    return gf_sample_is_float(step->in) || (gf_is_whole(shift) && gf_is_whole(shift + step->mid));
+}
+
 /* How sums become samples. A factor of both responses is one of what they are combined to, if it is
  * positive. */
 Ending choose_ending(const GfLaunch *launch, bool magnitude)
@@ -765,7 +773,8 @@ Ending choose_ending(const GfLaunch *launch, bool magnitude)
                              (step->post_channels == step->channels || step->channels % 2 == 0);
     if (!joins || !all_colours || (step->posts > 0 && !magnitude))
         return ENDING_POSTS;
-    return is_exact(step->linear.scale * step->gain) && is_exact(step->gain) && have_room(launch)
+    return is_exact(step->linear.scale * step->gain) && is_exact(step->gain) && have_room(launch) &&
+                   may_begin(step)
                ? ENDING_IN_TAPS
                : ENDING_SCALED;
 }

@@ -65,6 +65,7 @@ struct Geometry {
     unsigned strips;
     int filters, block_filters, slice_filters;
     bool vector_out;
+    bool scaled; /* the sum: else it begins with what is added to it */
     bool pooled, average;
     GfBorder border;
     float border_value;
@@ -267,8 +268,7 @@ __device__ void load_window(const Geometry &g, const Tile &tile, const float *ri
     }
 }
 
-/* The responses of one filter, in the order of its taps. Where nothing scales the sum, it begins
- * with what is added to it. */
+/* The responses of one filter, in the order of its taps. */
 template <int K, bool FULL>
 __device__ void respond(const Geometry &g, const float (&numbers)[NUMBERS<K>],
                         const float (&x)[ROWS + K - 1][4 * VECTORS<K>], float (&v)[ROWS * N])
@@ -286,7 +286,7 @@ __device__ void respond(const Geometry &g, const float (&numbers)[NUMBERS<K>],
             for (int i = 0; i < ROWS * N; i++)
                 v[i] = fmaf(numbers[ky * K + kx], x[ky + i / N][kx + i % N], v[i]);
         }
-    if (g.finish.scale != 1.0f)
+    if (g.scaled)
 #pragma unroll
         for (int i = 0; i < ROWS * N; i++)
             v[i] = fmaf(v[i], g.finish.scale, numbers[SHIFT<K>]);
@@ -584,6 +584,22 @@ void cut(Geometry *g, const Card &card, int overhang)
 
 /* ---- the launcher ---- */
 
+/* All that is added to the sum of filter f. */
+double shift_of(const GfStep *step, size_t f)
+{
+    const double shift = step->linear.offset + (step->bias ? step->bias[f] : 0.0);
+    return step->posts == 0 ? shift * step->gain + step->mid : shift;
+}
+
+/* Sums of integers are counted as exact, which they stay only beside other integers. */
+bool may_begin(const GfStep *step)
+{
+    bool whole = true;
+    for (size_t f = 0; f < step->linear.filters; f++)
+        whole = whole && gf_is_whole(shift_of(step, f));
+    return whole || gf_sample_is_float(step->in);
+}
+
 /* With a pool: rows and columns that lie in its windows. */
 Geometry describe(const GfLaunch *launch)
 {
@@ -610,12 +626,12 @@ Geometry describe(const GfLaunch *launch)
     g.average = pool && pool->pool.op == GF_POOL_AVERAGE;
     if (step->posts == 0)
         g.finish.scale = static_cast<float>(step->linear.scale * step->gain);
+    g.scaled = g.finish.scale != 1.0f || !may_begin(step);
     return g;
 }
 
-/* The taps of filter f in their K x K box, and all that is added to their sum, `scale` being what
- * multiplies it. */
-template <int K> void place_filter(const GfLaunch *launch, size_t f, float scale, float *numbers)
+/* The taps of filter f in their K x K box, and all that is added to their sum. */
+template <int K> void place_filter(const GfLaunch *launch, size_t f, bool scaled, float *numbers)
 {
     const GfStep *step = launch->step;
     const size_t width = step->linear.width, height = step->linear.height;
@@ -623,9 +639,7 @@ template <int K> void place_filter(const GfLaunch *launch, size_t f, float scale
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++)
             numbers[y * K + x] = taps[y * width + x];
-    double shift = step->linear.offset + (step->bias ? step->bias[f] : 0.0);
-    shift = step->posts == 0 ? shift * step->gain + step->mid : shift;
-    numbers[scale == 1.0f ? START<K> : SHIFT<K>] = static_cast<float>(shift);
+    numbers[scaled ? SHIFT<K> : START<K>] = static_cast<float>(shift_of(step, f));
 }
 
 template <typename In, int K, bool FULL>
@@ -664,7 +678,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     for (int first = 0; first < filters && error == cudaSuccess; first += most) {
         s.g.filters = filters - first < most ? filters - first : most;
         for (int f = 0; f < s.g.filters; f++)
-            place_filter<K>(launch, static_cast<size_t>(first + f), s.g.finish.scale, s.numbers[f]);
+            place_filter<K>(launch, static_cast<size_t>(first + f), s.g.scaled, s.numbers[f]);
         if (size.columns > 0)
             cut_to_size(&s.g, size, 4 * VECTORS<K> - N);
         else

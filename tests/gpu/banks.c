@@ -172,6 +172,21 @@ void test_options(void)
                 }
 }
 
+/* Sums of integers that cancel, and a fraction that is added to them: exact, as long as it comes last. */
+static void cancelling(GfSample depth)
+{
+    static const double taps[] = {100, -100, 1};
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_kernel(filter, 1, 3, 1, INTEGER);
+    memcpy(linear->weights, taps, sizeof taps);
+    linear->scale = 1.0;
+    linear->offset = 0.3;
+    GfPlanOptions options = options_of(GF_U16, GF_BORDER_REPLICATE);
+    options.sample = depth;
+    options.range = GF_RANGE_CLAMP;
+    run_one("cancelling", format_of(301, 203, 1, GF_U16), options, filter);
+}
+
 /* Derivatives, whose sums cancel, on integers. */
 void test_derivatives(void)
 {
@@ -188,6 +203,8 @@ void test_derivatives(void)
         run_one("derivatives", format_of(70, 41, 1 + i / 4 % 4, sample),
                 options_of(sample, (GfBorder)(i % BORDERS)), filter);
     }
+    cancelling(GF_U16);
+    cancelling(GF_F32);
 }
 
 /* Steps one after the other, several outputs of one picture, kernels given by factors. */
