@@ -138,10 +138,11 @@ __device__ inline void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
 #endif
 }
 
-__device__ inline void gf_barrier_arrive(uint64_t *barrier)
+__device__ inline void gf_barrier_arrive(uint64_t *barrier, unsigned count = 1)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gf_shared_address(barrier))
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(gf_shared_address(barrier)),
+                 "r"(count)
                  : "memory");
 #endif
 }

@@ -310,10 +310,10 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
             if (odd > 0 || batch.constant) {
                 fill<S>(s, span, batch, few, place, ring.batch());
                 gf_copies_follow();
-                __syncwarp();
-            }
-            if (lane == 0)
                 gf_barrier_arrive(full);
+            } else if (lane == 0) {
+                gf_barrier_arrive(full, WARP);
+            }
             batch = find_batch<S>(s, u, b + 1, few, place);
         }
     }
@@ -785,7 +785,7 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
     if (threadIdx.x == 0) {
 #pragma unroll
         for (int i = 0; i < S::stages; i++) {
-            gf_barrier_init(&full[i], 1);
+            gf_barrier_init(&full[i], WARP);
             gf_barrier_init(&empty[i], WARPS);
         }
     }
