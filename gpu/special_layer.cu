@@ -14,7 +14,8 @@
  * The work of a step is cut into units, a warp's worth of such tiles times a slice of the filters,
  * that the warps of a block take in turn. The units, the columns of a strip and the rows of a step
  * are chosen at launch, so that small pictures too keep all lanes busy: the tiles of a warp may lie
- * in several rows.
+ * in several rows. Where pictures are so few and small that a multiprocessor has one block, with all rows
+ * of a picture in one step, that block has more warps.
  *
  * Parameters hold some filters only (18 of 7 x 7, 33 of 5 x 5, 78 of 3 x 3); more take a launch for
  * as many, and the input is read again.
@@ -32,7 +33,7 @@
 namespace
 {
 
-constexpr int WARPS = 4, THREADS = 32 * WARPS;
+constexpr int WARPS = 4;                /* of a block that shares its multiprocessor */
 constexpr int N = 4, ROWS = 4;          /* outputs of a thread for one filter */
 constexpr int POOL = 2;                 /* side of the windows that are pooled, and their stride */
 constexpr int STRIP_TILES = 32;         /* threads side by side, at most */
@@ -43,6 +44,9 @@ constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.z holds */
 
 /* Blocks of a multiprocessor, by the registers of a window. */
 template <int K> constexpr int BLOCKS = K >= 7 ? 3 : K >= 5 ? 4 : 5;
+
+/* Warps of a block that has its multiprocessor for itself. */
+template <int K> constexpr int WIDE = K >= 7 ? 8 : 16;
 
 /* 16-byte vectors of a row of the window. */
 template <int K> constexpr int VECTORS = (N + K - 1 + 3) / 4;
@@ -60,10 +64,12 @@ struct Geometry {
     unsigned tile_share;    /* 65536 / tiles, rounded up: division by multiplication */
     int step_rows, items;   /* of a step: rows, and tiles */
     int warp_items, slices; /* units of a step: warps' worths of tiles, times slices of filters */
+    unsigned unit_share;    /* the same for units / warp_items */
     int pitch, ring_rows;   /* of the ring: floats of a row, rows */
     int block_rows;
     unsigned strips;
     int filters, block_filters, slice_filters;
+    int warps; /* of a block */
     bool vector_out;
     bool scaled; /* the sum: else it begins with what is added to it */
     bool pooled, average;
@@ -119,10 +125,10 @@ __device__ Block my_block(const Geometry &g)
 }
 
 /* The places of a strip's input columns by the border's rule; -1: the constant. */
-__device__ void map_columns(const Geometry &g, const Block &block, int *places)
+template <int COUNT> __device__ void map_columns(const Geometry &g, const Block &block, int *places)
 {
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < g.columns + g.width - 1; i += THREADS)
+    for (int i = static_cast<int>(threadIdx.x); i < g.columns + g.width - 1; i += 32 * COUNT)
         places[i] = static_cast<int>(gf_border_index(block.first + i, g.in_width, g.border));
 }
 
@@ -189,7 +195,7 @@ __device__ int wrapped(const Geometry &g, int slot)
 
 /* Input rows [first, end) go to the ring from `slot` on, a warp one of them. Most often they all
  * lie on the picture, one after the other in memory. */
-template <typename In>
+template <typename In, int COUNT>
 __device__ void fill(const Geometry &g, const Block &block, int first, int end, int slot,
                      const int *places, float *ring)
 {
@@ -203,7 +209,7 @@ __device__ void fill(const Geometry &g, const Block &block, int first, int end, 
     const unsigned char *next = static_cast<const unsigned char *>(g.in.samples) +
                                 (i + my_warp()) * g.in.stride + block.picture * g.in.batch +
                                 skip * static_cast<long long>(sizeof(In));
-    for (int row = my_warp(); row < end - first; row += WARPS, next += WARPS * g.in.stride) {
+    for (int row = my_warp(); row < end - first; row += COUNT, next += COUNT * g.in.stride) {
         const In *from =
             together ? reinterpret_cast<const In *>(next) : input_row<In>(g, block, first + row);
         float *to = ring + wrapped(g, slot + row) * g.pitch;
@@ -375,20 +381,16 @@ __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile
 }
 
 /* All units of the step that begins with row `row`, which is in the ring from `slot` on. */
-template <int K, bool FULL, bool POOLED>
+template <int K, int COUNT, bool FULL, bool POOLED>
 __device__ void run_step(const Layer<K> &s, const Block &block, int row, int slot,
                          const float *ring)
 {
     const Geometry &g = s.g;
     const int first_filter = static_cast<int>(blockIdx.y) * g.block_filters;
     const int end_filter = min(first_filter + g.block_filters, g.filters);
-    int warp_item = my_warp(), slice = 0;
-    for (;; warp_item += WARPS) {
-        for (; warp_item >= g.warp_items; slice++)
-            warp_item -= g.warp_items;
-        if (slice >= g.slices)
-            return;
-        const Tile tile = my_tile(g, block, row, slot, warp_item);
+    for (int unit = my_warp(); unit < g.warp_items * g.slices; unit += COUNT) {
+        const int slice = static_cast<int>(unit * g.unit_share >> 16);
+        const Tile tile = my_tile(g, block, row, slot, unit - slice * g.warp_items);
         const int begin = first_filter + slice * g.slice_filters;
         if (__any_sync(~0u, tile.exists))
             run_unit<K, FULL, POOLED>(s, block, tile, begin,
@@ -396,8 +398,8 @@ __device__ void run_step(const Layer<K> &s, const Block &block, int row, int slo
     }
 }
 
-template <typename In, int K, bool FULL, bool POOLED>
-__global__ void __launch_bounds__(THREADS, BLOCKS<K>)
+template <typename In, int K, int COUNT, bool FULL, bool POOLED>
+__global__ void __launch_bounds__(32 * COUNT, COUNT == WARPS ? BLOCKS<K> : 1)
     special_layer(const __grid_constant__ Layer<K> s)
 {
     extern __shared__ float4 memory[];
@@ -405,7 +407,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
     float *ring = reinterpret_cast<float *>(memory);
     const Geometry &g = s.g;
     const Block block = my_block(g);
-    map_columns(g, block, places);
+    map_columns<COUNT>(g, block, places);
     __syncthreads();
     int filled = 0;              /* rows that are or were in the ring, */
     int free_slot = 0, slot = 0; /* where the next one goes, and where `row` is */
@@ -416,12 +418,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
         }
         /* What the next step needs goes where the rows of the step before were. */
         const int next = min(row + 2 * g.step_rows, block.rows) + g.height - 1;
-        fill<In>(g, block, filled, next, free_slot, places, ring);
-        free_slot = wrapped(g, free_slot + next - filled);
-        filled = next;
+        if (next > filled) {
+            fill<In, COUNT>(g, block, filled, next, free_slot, places, ring);
+            free_slot = wrapped(g, free_slot + next - filled);
+            filled = next;
+        }
         if (row < 0)
             continue;
-        run_step<K, FULL, POOLED>(s, block, row, slot, ring);
+        run_step<K, COUNT, FULL, POOLED>(s, block, row, slot, ring);
         slot = wrapped(g, slot + g.step_rows);
     }
 }
@@ -449,8 +453,9 @@ int step_cost(const Geometry &g, int down, int slices)
     const int units = gf_divide_up(g.tiles * down, 32) * slices;
     const int filter = N * ROWS * (g.width * g.height + 3) + 20, window = 12 * (ROWS + g.height);
     const int fill = 8 * gf_divide_up(g.columns + g.width, 32) + 20;
-    return gf_divide_up(units, WARPS) * (gf_divide_up(g.block_filters, slices) * filter + window) +
-           gf_divide_up(down * ROWS, WARPS) * fill + 100;
+    return gf_divide_up(units, g.warps) *
+               (gf_divide_up(g.block_filters, slices) * filter + window) +
+           gf_divide_up(down * ROWS, g.warps) * fill + 100;
 }
 
 /* Rows of a step and slices of the filters: what takes the fewest instructions for all rows. */
@@ -464,7 +469,7 @@ void cut_steps(Geometry *g, size_t rows)
             (steps > 1 ? 2 : 1) * down * ROWS + gf_divide_up(g->height - 1, ROWS) * ROWS;
         if (down > 1 && ring_rows * g->pitch > RING_FLOATS)
             break;
-        for (int slices = 1; slices <= 8 && slices <= g->block_filters; slices *= 2) {
+        for (int slices = 1; slices <= 2 * g->warps && slices <= g->block_filters; slices *= 2) {
             const double cost = static_cast<double>(steps) * step_cost(*g, down, slices);
             if (least > 0.0 && cost >= least)
                 continue;
@@ -473,6 +478,7 @@ void cut_steps(Geometry *g, size_t rows)
             g->ring_rows = ring_rows;
             g->items = g->tiles * down;
             g->warp_items = gf_divide_up(g->items, 32);
+            g->unit_share = static_cast<unsigned>(65536 / g->warp_items + 1);
             g->slices = slices;
             g->slice_filters = gf_divide_up(g->block_filters, slices);
         }
@@ -564,6 +570,25 @@ double cost_of(const Geometry &g, const Card &card)
                     1.0 / 5.5);
 }
 
+/* A block a multiprocessor, and whole pictures in one step; false where they are too many or too large. */
+bool cut_wide(Geometry *g, const Card &card, int warps, int overhang)
+{
+    const size_t rows = g->y1 - g->y0;
+    Geometry wide = *g;
+    wide.warps = warps;
+    cut_columns(&wide, STRIP_TILES, overhang);
+    const size_t groups = card.processors / (wide.strips * card.pictures);
+    if (groups == 0)
+        return false;
+    wide.block_filters = gf_divide_up(g->filters, static_cast<int>(groups));
+    cut_steps(&wide, rows);
+    if (static_cast<size_t>(wide.step_rows) < rows)
+        return false;
+    wide.block_rows = wide.step_rows;
+    *g = wide;
+    return true;
+}
+
 /* Blocks that all run at once, or of the table's sizes, where more of them and smaller ones take
  * less. */
 void cut(Geometry *g, const Card &card, int overhang)
@@ -616,6 +641,7 @@ Geometry describe(const GfLaunch *launch)
     g.origin_y = step->origin_y;
     g.out_width = static_cast<int>(pool ? pool->out_width * side : step->out_width);
     g.width = static_cast<int>(step->linear.width);
+    g.warps = WARPS;
     g.height = static_cast<int>(step->linear.height);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
@@ -653,10 +679,12 @@ cudaError_t run_pictures(const Layer<K> &layer, size_t pictures, cudaStream_t st
         const dim3 grid(static_cast<unsigned>(s.g.strips * down),
                         static_cast<unsigned>(gf_divide_up(s.g.filters, s.g.block_filters)),
                         static_cast<unsigned>(now));
-        if (s.g.pooled)
-            special_layer<In, K, FULL, true><<<grid, THREADS, bytes, stream>>>(s);
-        else
-            special_layer<In, K, FULL, false><<<grid, THREADS, bytes, stream>>>(s);
+        auto *kernel = s.g.pooled ? special_layer<In, K, WARPS, FULL, true>
+                                  : special_layer<In, K, WARPS, FULL, false>;
+        if (s.g.warps > WARPS)
+            kernel = s.g.pooled ? special_layer<In, K, WIDE<K>, FULL, true>
+                                : special_layer<In, K, WIDE<K>, FULL, false>;
+        kernel<<<grid, 32 * s.g.warps, bytes, stream>>>(s);
         s.g.in.samples = static_cast<const unsigned char *>(s.g.in.samples) + now * s.g.in.batch;
         s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) + now * s.g.out.batch;
     }
@@ -681,7 +709,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
             place_filter<K>(launch, static_cast<size_t>(first + f), s.g.scaled, s.numbers[f]);
         if (size.columns > 0)
             cut_to_size(&s.g, size, 4 * VECTORS<K> - N);
-        else
+        else if (!cut_wide(&s.g, card, WIDE<K>, 4 * VECTORS<K> - N))
             cut(&s.g, card, 4 * VECTORS<K> - N);
         error = run_pictures<In, K, FULL>(s, launch->count, stream);
         s.g.out.samples =
