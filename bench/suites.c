@@ -219,13 +219,20 @@ static Spec layer(const char *label, size_t batch, size_t channels, size_t side,
                   .padding = padding};
 }
 
-/* A tutorial's layer, direct against shared memory, and the first layers of a course's LeNet-5. */
+/* A tutorial's layer, direct against shared memory, others of pictures as small, and the first layers of a
+ * course's LeNet-5. */
 static GfStatus layer_cases(Specs *specs)
 {
-    Spec tutorial = layer("tutorial", 64, 1, 28, 5, 16, 2), chain;
-    GF_TRY(specs_add(specs, tutorial));
-    tutorial.pooled = true;
-    GF_TRY(specs_add(specs, tutorial));
+    const Spec small[] = {layer("tutorial", 64, 1, 28, 5, 16, 2),
+                          layer("digits", 1, 1, 28, 5, 16, 2), layer("digits", 16, 1, 28, 5, 6, 2),
+                          layer("digits", 64, 1, 28, 3, 16, 1),
+                          layer("digits", 64, 1, 28, 7, 16, 3)};
+    Spec chain;
+    for (size_t i = 0; i < 2 * COUNT(small); i++) {
+        Spec spec = small[i / 2];
+        spec.pooled = i % 2;
+        GF_TRY(specs_add(specs, spec));
+    }
     GF_TRY(specs_add(specs, layer("course layer 1", 10000, 1, 86, 7, 4, 0)));
     GF_TRY(specs_add(specs, layer("course layer 1", 10000, 1, 86, 7, 16, 0)));
     GF_TRY(specs_add(specs, layer("course layer 2", 10000, 4, 40, 7, 16, 0)));
