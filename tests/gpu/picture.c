@@ -9,6 +9,14 @@
 
 static uint64_t state = 1;
 
+/* FNV-1a. */
+void seed(const char *name)
+{
+    state = 14695981039346656037u;
+    for (; *name; name++)
+        state = (state ^ (unsigned char)*name) * 1099511628211u;
+}
+
 uint32_t next(void)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;

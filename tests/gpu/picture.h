@@ -9,7 +9,8 @@
 
 enum { POISON = 0xA5, GUARD = 64 };
 
-/* Random numbers, the same in every run. */
+/* Random numbers, the same in every run after the same name. */
+void seed(const char *name);
 uint32_t next(void);
 size_t below(size_t limit); /* 0 to limit - 1 */
 double uniform(double low, double high);

@@ -14,6 +14,19 @@ size_t method_count;
 GfBackend *reference;
 bool quick;
 
+static size_t turns;
+
+void begin_group(const char *name)
+{
+    seed(name);
+    turns = 0;
+}
+
+size_t next_turn(void)
+{
+    return ++turns;
+}
+
 int open_backends(void)
 {
     size_t count;
@@ -232,11 +245,10 @@ static void run_brief(const Case *c, size_t turn, const Block *in, const Block *
 
 void run_case(const Case *c)
 {
-    static size_t turn;
     GfPlan *plan = exact_plan(c);
     Block in = random_picture(&c->format), exact[MAX_OUTPUTS];
     must(run_plan(reference, plan, &in, exact), c->what);
-    turn++;
+    const size_t turn = next_turn();
     for (size_t i = 0; i < method_count && !c->brief; i++)
         if (c->share < 2 || (i + turn) % c->share == 0)
             run_method(&methods[i], c, &in, exact);

@@ -19,6 +19,12 @@ extern size_t method_count;
 extern GfBackend *reference;
 extern bool quick; /* a part of the cases, for compute-sanitizer */
 
+/* A group of cases begins: its random numbers and turns are its own, whatever ran before it. */
+void begin_group(const char *name);
+
+/* Whose turn it is: 1, 2, ... since the group began. */
+size_t next_turn(void);
+
 /* Status 0, or 77 where there is no device. */
 int open_backends(void);
 

@@ -52,6 +52,7 @@ static void run_groups(const char *only)
         double start = gf_now();
         if ((quick && !groups[i].quick) || (only && strcmp(only, groups[i].name) != 0))
             continue;
+        begin_group(groups[i].name);
         groups[i].run();
         close_group(groups[i].name, before, gf_now() - start);
     }

@@ -119,12 +119,11 @@ static size_t count_tilings(const GfAlgorithm *row)
  * turn. */
 static void run_row(const Bout *bout, const GfAlgorithm *row, Method *method)
 {
-    static size_t turn;
     size_t tilings = count_tilings(row);
     Stand *stand = make_stand(row, &bout->step, bout->pooled ? &bout->pool : NULL, bout->wide);
     report(run_tiling(bout, stand, row->name, 0), row->name, "its own tiling is refused");
     if (quick && tilings > 0)
-        run_tiling(bout, stand, row->name, 1 + turn++ % tilings);
+        run_tiling(bout, stand, row->name, 1 + next_turn() % tilings);
     for (size_t t = 1; t <= tilings && !quick; t++)
         run_tiling(bout, stand, row->name, t);
     method->launches++;
