@@ -99,21 +99,29 @@ GfPlanOptions options_of(GfSample sample, GfBorder border)
     return options;
 }
 
+static bool run_filter(Case *c, GfFilter *filter)
+{
+    c->filters[0] = filter;
+    c->count = 1;
+    const bool ran = !case_fits(c) || run_case(c);
+    gf_filter_free(filter);
+    return ran;
+}
+
 void run_some(const char *what, GfFormat format, GfPlanOptions options, size_t share,
               GfFilter *filter)
 {
-    Case c = {.format = format,
-              .options = options,
-              .filters = {filter},
-              .count = 1,
-              .what = what,
-              .share = share};
-    if (case_fits(&c))
-        run_case(&c);
-    gf_filter_free(filter);
+    Case c = {.format = format, .options = options, .what = what, .share = share};
+    run_filter(&c, filter);
 }
 
 void run_one(const char *what, GfFormat format, GfPlanOptions options, GfFilter *filter)
 {
     run_some(what, format, options, 1, filter);
+}
+
+bool run_sums(const char *what, GfFormat format, GfPlanOptions options, GfFilter *filter)
+{
+    Case c = {.format = format, .options = options, .what = what, .sums = true};
+    return run_filter(&c, filter);
 }

@@ -61,6 +61,7 @@ typedef struct Case {
     const char *what;
     size_t share; /* of the methods, in turn, one in so many; 0 and 1: all */
     bool brief;   /* two methods only, in bands of one size */
+    bool sums;    /* not run where its sums cancel (tests/gpu/cancel.h) */
 } Case;
 
 /* False where the filters cannot be applied to so small a picture. */
@@ -80,5 +81,5 @@ void check_outs(const GfPlan *plan, const Block *outs, const Block *exact, const
 void check_refusal(const char *method);
 
 /* Every method, in bands of the plan's own size and in bands so small that every ring wraps
- * around. */
-void run_case(const Case *c);
+ * around. False when it is not run. */
+bool run_case(const Case *c);
