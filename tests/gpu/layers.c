@@ -113,6 +113,21 @@ static bool random_first_layer(size_t turn)
                     layer_options(depth, turn / DEPTHS), filter);
 }
 
+/* The same on pictures of more rows than `special` has in shared memory at once. */
+static bool random_tall_layer(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    const size_t side = 1 + below(7);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(4), 1, 1, side, side);
+    linear->sampling = random_sampling(side, side);
+    linear->sampling.stride_x = linear->sampling.stride_y = 1;
+    linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
+    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    return run_sums("tall layers", format_of(1 + below(70), 130 + below(150), 1, depth[0]),
+                    layer_options(depth, turn / DEPTHS), filter);
+}
+
 /* Layers on pictures in the forms that `tensor` has for few channels: kernels of 3 to 11 rows, windows 1, 2
  * or 4 pixels apart, maps below, at and above what a product holds. */
 static bool random_picture_layer(size_t turn)
@@ -225,6 +240,7 @@ void test_layers(void)
 {
     draw_layers(random_layer, quick ? 9 : 400);
     draw_layers(random_first_layer, quick ? 3 : 150);
+    draw_layers(random_tall_layer, quick ? 2 : 27);
     draw_layers(random_pooled_layer, quick ? 4 : 150);
     draw_layers(random_picture_layer, quick ? 5 : 240);
     draw_layers(random_entered_layer, quick ? 4 : 200);
