@@ -12,7 +12,7 @@
  * so that this, and with it every bit, does not depend on how a picture is cut into bands.
  *
  * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum a row of
- * a kernel at a time, and those sums are added by f32's rules.
+ * a kernel at a time, of GF_TENSOR_ROW columns at most, and those sums are added by f32's rules.
  *
  * A warp has 32 maps, and reads both matrices into registers, which every card since sm_80 can. What sm_90
  * has for it is in gpu/tensor_flat.cu, which takes most layers there. */
