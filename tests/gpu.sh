@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# gpu.sh [BUILD_DIR]: every test that needs a GPU, in one call. Status: 0 all passed, 1 not, 77 no GPU
-# (or a build without tests for one).
+# gpu.sh [BUILD_DIR [PART...]]: every test that needs a GPU, in one call, or parts of them: `methods` (test_gpu),
+# `program`, `loads`, `sanitizers`. Status: 0 all passed, 1 not, 77 no GPU (or a build without tests for one).
 set -euo pipefail
 
 build=${1:-build/release}
+parts=("${@:2}")
+[ "${#parts[@]}" -gt 0 ] || parts=(methods program loads sanitizers)
 test_gpu=$build/tests/test_gpu
 gpufilter=$build/gpufilter
 PATH=$PATH:/usr/local/cuda/bin
@@ -37,42 +39,9 @@ check() {
     report "$name" "$status"
 }
 
-status=0
-"$test_gpu" >"$log/output" 2>&1 || status=$?
-if [ "$status" -eq 77 ]; then
-    cat "$log/output"
-    exit 77
-fi
-report test_gpu "$status"
-
-# The program: GPU and CPU agree on every filter and border, on every kind of PNG.
-"$build/tests/scene" "$log"
-# Those two need files.
-mapfile -t kernels < <("$gpufilter" filters |
-    sed -n '/^\(conv\|wpool\) /d; s/^\([a-z0-9]*\)  .*/\1/p')
-[ "${#kernels[@]}" -gt 0 ]
-kernels+=('gaussian:sigma=1.4,sobel' 'unsharp:sigma=2:threshold=3,sharpen:amount=0.4')
-arguments=()
-for kernel in "${kernels[@]}"; do
-    arguments+=(--kernel "$kernel")
-done
-for border in replicate reflect101 reflect wrap constant:90 zero valid; do
-    check "all filters, border $border" "$gpufilter" "$log"/scene-*.png "${arguments[@]}" \
-        --border "$border" --device cuda --compare
-done
-
-# The same where kernels are taken that only large pictures have, at more than the filters' own sizes.
-"$build/tests/scene" --size 1201x1003 --kind gray8 "$log/large-gray.png"
-"$build/tests/scene" --size 1201x1003 --kind rgb8 "$log/large-rgb.png"
-arguments=()
-for length in 9 13 15 17 19 21 25 31; do
-    for angle in 0 20 45 70; do
-        arguments+=(--kernel "motion:length=$length:angle=$angle")
-    done
-    arguments+=(--kernel "box:size=$length" --kernel "disk:radius=$((length / 2))")
-done
-check 'large pictures, kernels of 9 to 31' "$gpufilter" "$log"/large-*.png "${kernels[@]/#/--kernel=}" \
-    "${arguments[@]}" --device cuda --compare
+methods() {
+    check test_gpu "$test_gpu"
+}
 
 # numpy_array SHAPE COUNT: so many numbers, 1/32, 1/64 and 3/64 in turn, as an .npy file.
 numpy_array() {
@@ -86,50 +55,107 @@ numpy_array() {
 }
 
 # Each method by its name: it agrees with the CPU, or says that it is not made for that filter.
-numpy_array '3, 3, 5, 5' 225 >"$log/layer.npy"
-numpy_array '8, 3, 3, 3' 216 >"$log/maps.npy"
-numpy_array '3, 8, 3, 3' 216 >"$log/colours.npy"
-declare -A filter
-filter[sobel]=sobel
-filter[gaussian]=gaussian:sigma=2
-filter[box]=box:size=5
-filter[layer]=conv:weights=$log/layer.npy:padding=2
-filter[network]=conv:weights=$log/maps.npy:padding=same,relu,maxpool,conv:weights=$log/colours.npy
-while read -r method; do
-    taken=0
-    for name in "${!filter[@]}"; do
-        status=0
-        "$gpufilter" "$log/scene-rgb8.png" --kernel "${filter[$name]}" --algorithm "$method" \
-            --compare >"$log/output" 2>&1 || status=$?
-        if [ "$status" -ne 0 ] && grep -q ": $method: " "$log/output"; then
-            echo "# $method, $name: $(sed -n "s/.*: $method: //p" "$log/output")"
-        else
-            taken=$((taken + 1))
-            report "--algorithm $method, $name" "$status"
-        fi
+by_name() {
+    local method name status taken
+    numpy_array '3, 3, 5, 5' 225 >"$log/layer.npy"
+    numpy_array '8, 3, 3, 3' 216 >"$log/maps.npy"
+    numpy_array '3, 8, 3, 3' 216 >"$log/colours.npy"
+    local -A filter
+    filter[sobel]=sobel
+    filter[gaussian]=gaussian:sigma=2
+    filter[box]=box:size=5
+    filter[layer]=conv:weights=$log/layer.npy:padding=2
+    filter[network]=conv:weights=$log/maps.npy:padding=same,relu,maxpool,conv:weights=$log/colours.npy
+    while read -r method; do
+        taken=0
+        for name in "${!filter[@]}"; do
+            status=0
+            "$gpufilter" "$log/scene-rgb8.png" --kernel "${filter[$name]}" --algorithm "$method" \
+                --compare >"$log/output" 2>&1 || status=$?
+            if [ "$status" -ne 0 ] && grep -q ": $method: " "$log/output"; then
+                echo "# $method, $name: $(sed -n "s/.*: $method: //p" "$log/output")"
+            else
+                taken=$((taken + 1))
+                report "--algorithm $method, $name" "$status"
+            fi
+        done
+        echo "takes $taken of ${#filter[@]} filters" >"$log/output"
+        report "--algorithm $method" $((taken == 0))
+    done < <("$gpufilter" algorithms | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p')
+}
+
+# The program: GPU and CPU agree on every filter and border, on every kind of PNG.
+program() {
+    local arguments border kernel kernels length angle
+    "$build/tests/scene" "$log"
+    # Those two need files.
+    mapfile -t kernels < <("$gpufilter" filters |
+        sed -n '/^\(conv\|wpool\) /d; s/^\([a-z0-9]*\)  .*/\1/p')
+    [ "${#kernels[@]}" -gt 0 ]
+    kernels+=('gaussian:sigma=1.4,sobel' 'unsharp:sigma=2:threshold=3,sharpen:amount=0.4')
+    arguments=()
+    for kernel in "${kernels[@]}"; do
+        arguments+=(--kernel "$kernel")
     done
-    echo "takes $taken of ${#filter[@]} filters" >"$log/output"
-    report "--algorithm $method" $((taken == 0))
-done < <("$gpufilter" algorithms | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p')
+    for border in replicate reflect101 reflect wrap constant:90 zero valid; do
+        check "all filters, border $border" "$gpufilter" "$log"/scene-*.png "${arguments[@]}" \
+            --border "$border" --device cuda --compare
+    done
+
+    # The same where kernels are taken that only large pictures have, at more than the filters' own sizes.
+    "$build/tests/scene" --size 1201x1003 --kind gray8 "$log/large-gray.png"
+    "$build/tests/scene" --size 1201x1003 --kind rgb8 "$log/large-rgb.png"
+    arguments=()
+    for length in 9 13 15 17 19 21 25 31; do
+        for angle in 0 20 45 70; do
+            arguments+=(--kernel "motion:length=$length:angle=$angle")
+        done
+        arguments+=(--kernel "box:size=$length" --kernel "disk:radius=$((length / 2))")
+    done
+    check 'large pictures, kernels of 9 to 31' "$gpufilter" "$log"/large-*.png "${kernels[@]/#/--kernel=}" \
+        "${arguments[@]}" --device cuda --compare
+
+    by_name
+}
 
 # What methods load, by a profiler's counters.
-status=0
-"$(dirname "$0")/gpu/loads.sh" "$test_gpu" >"$log/output" 2>&1 || status=$?
-sed 's/^/# /' "$log/output"
-if [ "$status" -ne 77 ]; then
-    report 'loads agree with the model' "$status"
-fi
+loads() {
+    local status=0
+    "$(dirname "$0")/gpu/loads.sh" "$test_gpu" >"$log/output" 2>&1 || status=$?
+    sed 's/^/# /' "$log/output"
+    if [ "$status" -ne 77 ]; then
+        report 'loads agree with the model' "$status"
+    fi
+}
 
 # Every access, race, uninitialised read and barrier of a part of the cases of test_gpu.
-if command -v compute-sanitizer >/dev/null; then
-    for tool in 'memcheck --leak-check full' racecheck initcheck synccheck; do
-        # shellcheck disable=SC2086 # a tool and its options
-        check "compute-sanitizer $tool" compute-sanitizer --tool $tool --error-exitcode 1 \
-            --print-limit 5 "$test_gpu" --quick
-    done
-else
-    echo '# no compute-sanitizer here'
-fi
+sanitizers() {
+    local tool
+    if command -v compute-sanitizer >/dev/null; then
+        for tool in 'memcheck --leak-check full' racecheck initcheck synccheck; do
+            # shellcheck disable=SC2086 # a tool and its options
+            check "compute-sanitizer $tool" compute-sanitizer --tool $tool --error-exitcode 1 \
+                --print-limit 5 "$test_gpu" --quick
+        done
+    else
+        echo '# no compute-sanitizer here'
+    fi
+}
 
+status=0
+"$test_gpu" --group none >"$log/output" 2>&1 || status=$?
+if [ "$status" -eq 77 ]; then
+    cat "$log/output"
+    exit 77
+fi
+for part in "${parts[@]}"; do
+    case $part in
+        methods | program | loads | sanitizers) "$part" ;;
+        *)
+            echo "gpu.sh: there is no part '$part'" >&2
+            exit 2
+            ;;
+    esac
+done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

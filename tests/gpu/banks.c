@@ -300,7 +300,7 @@ void test_short_strips(void)
     static const size_t large[][2] = {{1025, 1031}, {2051, 517}, {130, 8081}};
     for (size_t i = 0; i < (quick ? 1 : 3); i++)
         for (size_t side = 5; side <= 7; side += 2)
-            for (int border = 0; border < GF_BORDER_VALID; border++)
+            for (int border = 0; border < (quick ? 1 : GF_BORDER_VALID); border++)
                 run_one("short strips", format_of(large[i][0], large[i][1], 1, GF_F32),
                         options_of(GF_F32, (GfBorder)border), kernel(1, side, side, FRACTION));
 }
