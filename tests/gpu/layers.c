@@ -96,36 +96,35 @@ static bool random_layer(size_t turn)
     return run_sums("layers", format, options, filter);
 }
 
-/* The first layer of a network on gray pictures: one channel, small windows side by side. */
-static bool random_first_layer(size_t turn)
+/* A layer on a gray picture, small windows side by side. */
+static bool gray_layer(const char *what, size_t turn, size_t most_maps, size_t across, size_t down)
 {
     const GfSample *depth = depths[turn % DEPTHS];
     size_t width = 1 + below(7), height = below(2) ? width : 1 + below(7);
     GfFilter *filter = new_filter();
-    GfLinear *linear = add_layer(filter, 1 + below(below(2) ? 6 : 40), 1, 1, width, height);
+    GfLinear *linear = add_layer(filter, 1 + below(most_maps), 1, 1, width, height);
     linear->sampling = random_sampling(width, height);
     linear->sampling.stride_x = linear->sampling.stride_y = 1;
     linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
     add_bias(linear, gf_sample_max(depth[0]) / 4.0);
     if (below(2))
         add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
-    return run_sums("first layers", format_of(1 + below(140), 1 + below(40), 1, depth[0]),
-                    layer_options(depth, turn / DEPTHS), filter);
+    return run_sums(what, format_of(across, down, 1, depth[0]), layer_options(depth, turn / DEPTHS),
+                    filter);
+}
+
+/* The first layer of a network. */
+static bool random_first_layer(size_t turn)
+{
+    const size_t across = 1 + below(140), down = 1 + below(40);
+    return gray_layer("first layers", turn, below(2) ? 6 : 40, across, down);
 }
 
 /* The same on pictures of more rows than `special` has in shared memory at once. */
 static bool random_tall_layer(size_t turn)
 {
-    const GfSample *depth = depths[turn % DEPTHS];
-    const size_t side = 1 + below(7);
-    GfFilter *filter = new_filter();
-    GfLinear *linear = add_layer(filter, 1 + below(4), 1, 1, side, side);
-    linear->sampling = random_sampling(side, side);
-    linear->sampling.stride_x = linear->sampling.stride_y = 1;
-    linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
-    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
-    return run_sums("tall layers", format_of(1 + below(70), 130 + below(150), 1, depth[0]),
-                    layer_options(depth, turn / DEPTHS), filter);
+    const size_t across = 1 + below(70), down = 130 + below(150);
+    return gray_layer("tall layers", turn, 4, across, down);
 }
 
 /* Layers on pictures in the forms that `tensor` has for few channels: kernels of 3 to 11 rows, windows 1, 2
