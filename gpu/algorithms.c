@@ -285,13 +285,7 @@ static GfStatus tensor_runs_on(const GfStep *step, const GfCard *card)
                        LEAST % 10, card->capability / 10, card->capability % 10);
     if (!gf_step_is_layer(step))
         return GF_OK;
-    const bool flat = card->groups && gf_tensor_is_flat(step);
-    if (!flat && !gf_tensor_is_first(step) && step->linear.width > GF_TENSOR_ROW)
-        return gf_fail(
-            GF_EUNSUPPORTED,
-            "tensor: layers with kernels of up to %d columns on this GPU, these have %zu",
-            GF_TENSOR_ROW, step->linear.width);
-    return need_room(step, flat);
+    return need_room(step, card->groups && gf_tensor_is_flat(step));
 }
 
 static bool tensor_enters(const GfStep *entry, const GfStep *layer)

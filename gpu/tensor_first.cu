@@ -119,7 +119,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
         min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
                tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
-    tile.edges = q.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
+    tile.edges = F::exact && q.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
     return tile;
 }
 
@@ -494,20 +494,25 @@ template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps
         taps->of[i / F::octets][i % F::octets] = __ldg(from + i * WARP);
 }
 
-/* An input row times a kernel's row: upper times upper, lower times upper, upper times lower. */
+/* An input row times a kernel's row: lower times upper, upper times lower, upper times upper. Tensor cores cut
+ * sums off, which costs less while they are small; but large kernels have no registers for that order. */
 template <typename F>
 __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
                          const uint32_t (&upper)[F::octets], const uint32_t (&lower)[F::octets])
 {
+    constexpr bool LARGE = F::height >= 9;
     if constexpr (F::octets == 2) {
-        gf_multiply_halves(d, a[0], upper[0], upper[1]);
+        if (LARGE)
+            gf_multiply_halves(d, a[0], upper[0], upper[1]);
         gf_multiply_halves(d, a[1], upper[0], upper[1]);
         if (!F::exact)
             gf_multiply_halves(d, a[0], lower[0], lower[1]);
+        if (!LARGE)
+            gf_multiply_halves(d, a[0], upper[0], upper[1]);
     } else {
-        gf_multiply_halves(d, a[0], upper[0], upper[0]);
         if (!F::exact)
             gf_multiply_halves(d, uint2{a[0].x, a[0].y}, lower[0]);
+        gf_multiply_halves(d, a[0], upper[0], upper[0]);
     }
 }
 
@@ -668,8 +673,8 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
                        const Finish<F> &mine, const Sums<F> &sums)
 {
     constexpr int N = F::thread_columns;
-    /* The code of a kernel on floats is larger than what holds instructions. */
-    constexpr int AT_ONCE = F::exact ? F::thread_maps : 1;
+    /* The code of large kernels on floats is more than what holds instructions. */
+    constexpr int AT_ONCE = F::exact || F::height < 9 ? F::thread_maps : 1;
     x += static_cast<int>(threadIdx.x) % 4 * N;
     y += my_down<F>();
     if (x >= tile.columns || y >= tile.rows)
@@ -691,7 +696,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
                                        : sum[2 + j],
                         scale, shift);
         }
-        if (tile.edges)
+        if (F::exact && tile.edges)
             take_outside<F>(q, tile, o, x, y, v);
         if (q.p.finish.posts > 0)
             gf_post_each(q.p.finish, v, [&](int) { return o < q.p.post_channels; });

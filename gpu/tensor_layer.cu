@@ -11,8 +11,8 @@
  * for each row of a tile, by the largest of them. A tile is 8 columns wide whatever its height,
  * so that this, and with it every bit, does not depend on how a picture is cut into bands.
  *
- * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum a row of
- * a kernel at a time, of GF_TENSOR_ROW columns at most, and those sums are added by f32's rules.
+ * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum 16 products
+ * at a time, the small ones first; these sums are added by f32's rules, those of a kernel's row apart.
  *
  * A warp has 32 maps, and reads both matrices into registers, which every card since sm_80 can. What sm_90
  * has for it is in gpu/tensor_flat.cu, which takes most layers there. */
@@ -377,29 +377,30 @@ struct WeightReader {
     }
 };
 
-/* A step: 32 maps times ROWS x 8 pixels, 16 products each. */
+/* A step: 32 maps times ROWS x 8 pixels, 16 products each. Tensor cores cut sums off where f32 would round, so
+ * they sum these alone, small ones first. */
 template <int ROWS>
 __device__ void multiply_step(const Weights (&w)[2], const Octet *upper, const Octet *lower,
                               int row_octets, WarpSums<ROWS> *sums)
 {
 #pragma unroll
     for (int r = 0; r < ROWS; r += 2) {
+        if (r == 4)
+            __syncwarp();
         const uint4 high = gf_read_matrices(upper + r * row_octets);
         const uint4 low = gf_read_matrices(lower + r * row_octets);
 #pragma unroll
         for (int m = 0; m < 2; m++) {
-            gf_multiply_halves(sums->of[r][m], w[m].lower, high.x, high.y);
-            gf_multiply_halves(sums->of[r + 1][m], w[m].lower, high.z, high.w);
-        }
+            float step[2][4] = {};
+            gf_multiply_halves(step[0], w[m].lower, high.x, high.y);
+            gf_multiply_halves(step[1], w[m].lower, high.z, high.w);
+            gf_multiply_halves(step[0], w[m].upper, low.x, low.y);
+            gf_multiply_halves(step[1], w[m].upper, low.z, low.w);
+            gf_multiply_halves(step[0], w[m].upper, high.x, high.y);
+            gf_multiply_halves(step[1], w[m].upper, high.z, high.w);
 #pragma unroll
-        for (int m = 0; m < 2; m++) {
-            gf_multiply_halves(sums->of[r][m], w[m].upper, low.x, low.y);
-            gf_multiply_halves(sums->of[r + 1][m], w[m].upper, low.z, low.w);
-        }
-#pragma unroll
-        for (int m = 0; m < 2; m++) {
-            gf_multiply_halves(sums->of[r][m], w[m].upper, high.x, high.y);
-            gf_multiply_halves(sums->of[r + 1][m], w[m].upper, high.z, high.w);
+            for (int i = 0; i < 8; i++)
+                sums->of[r + i / 4][m][i % 4] += step[i / 4][i % 4];
         }
     }
 }

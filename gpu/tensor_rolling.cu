@@ -45,10 +45,10 @@ struct Rolling {
     long long in_width, in_height, origin_y;
     int in_samples, out_samples, channels, post_channels;
     int start,
-        lead; /* of a strip's windows: bytes from its first sample, a multiple of 16, and more */
+        lead; /* of a strip's windows: bytes from its first sample, a multiple of S::line, and more */
     int last_row; /* of the taps */
     unsigned strips, chunks, units;
-    int batches; /* of input rows, of a unit */
+    int parts; /* of input rows, of a unit: S::turns each */
     bool vectors_in, words_out, keep_alpha;
     GfBorder border;
     uint8_t border_byte;
@@ -75,7 +75,6 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
                                   : pairs                     ? 4
                                   : tiles == 1                ? 4
                                   : STEPS == 2 || HEIGHT == 9 ? 3
-                                  : HEIGHT == 3               ? 5
                                                               : 4;
     static constexpr int turns = HEIGHT == 3 ? 6 : HEIGHT; /* rows, after which all is as before */
     static constexpr int parts = STEPS == 1 && !pairs ? 2 : 1;
@@ -83,7 +82,8 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int stages = pairs ? 3 : STEPS == 1 ? 2 : HEIGHT <= 5 ? 4 : 3;
     static constexpr int strip = tiles * tile;
     static constexpr int lane_samples = 4 * tiles; /* of a row of pairs */
-    static constexpr int pitch = strip + STEPS * STEP * CHANNELS + 16;
+    static constexpr int line = pairs ? 16 : 128;  /* bytes, where copies of whole strips begin */
+    static constexpr int pitch = strip + STEPS * STEP * CHANNELS + line;
     static constexpr int odd =
         CHANNELS == 3 ? (pairs ? 12 : 8) : 4;       /* bytes of a batch that a lane begins */
     static constexpr int matrix = STEP * block * 2; /* bytes: a step's of a row of the kernel */
@@ -91,6 +91,7 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int plane_bytes = copies * STEPS * matrix;
     static constexpr int batch_bytes = batch * pitch;
     static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
+    static_assert(blocks * (bytes + 1024) <= 228 * 1024);
 };
 
 /* A unit: `rows` output rows from `top` on, counted from the launch's first, of a strip. */
@@ -103,7 +104,7 @@ struct Unit {
 template <typename S> __device__ Unit find_unit(const Rolling &s, unsigned unit)
 {
     const unsigned chunk = unit / s.strips;
-    const int most = s.batches * S::batch - (S::rows - 1);
+    const int most = s.parts * S::turns - (S::rows - 1);
     Unit u;
     u.sample = static_cast<int>(unit % s.strips) * S::strip;
     u.picture = chunk / s.chunks;
@@ -223,7 +224,7 @@ template <typename S>
 __device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few, int place)
 {
     const int lane = threadIdx.x % WARP, r = b * S::batch + lane;
-    const bool wanted = lane < S::batch && r < u.rows + s.last_row && b < s.batches;
+    const bool wanted = lane < S::batch && r < u.rows + s.last_row;
     const long long y = gf_border_index(static_cast<long long>(s.y0 + u.top) + s.origin_y + r,
                                         s.in_height, s.border);
     Batch<S> batch;
@@ -298,7 +299,7 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
         const int few = odd * S::batch <= S::odd * WARP ? odd * S::batch : 0;
         const int place = few > 0 ? find_place(s, span.start + find_odd(span, lane)) : -1;
         Batch<S> batch = find_batch<S>(s, u, 0, few, place);
-        for (int b = 0; b < s.batches; b++, ring.advance()) {
+        for (int b = 0; b * S::parts < s.parts; b++, ring.advance()) {
             uint64_t *full = &ring.full[ring.stage];
             gf_barrier_wait(&ring.empty[ring.stage], ring.parity);
             if (lane == 0)
@@ -562,9 +563,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
         const Unit u = find_unit<S>(s, unit);
         Lane<S, WHOLE> out(s, u, own);
         const bool last_unit = unit + gridDim.x >= s.units;
-        const auto run_part = [&](auto every, int part, bool last) {
+        const auto run_part = [&](auto every, int part, bool ends, bool last) {
             const int stage = ring.stage;
-            const bool ends = part + 1 == S::parts;
             const uint8_t *rows = from + stage * S::batch_bytes + part * S::turns * S::pitch;
 #pragma unroll
             for (int r = 0; r < S::turns; r++) {
@@ -604,12 +604,13 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
             if (lane == 0 && ends)
                 gf_barrier_arrive(&ring.empty[stage]);
         };
-        for (int i = 0; i < s.batches * S::parts; i++) {
-            const bool last = last_unit && i + 1 == s.batches * S::parts;
+        for (int i = 0; i < s.parts; i++) {
+            const int part = i % S::parts;
+            const bool unit_ends = i + 1 == s.parts, ends = unit_ends || part + 1 == S::parts;
             if (out.y >= 0 && out.y + S::turns <= out.rows)
-                run_part(std::true_type(), i % S::parts, last);
+                run_part(std::true_type(), part, ends, last_unit && unit_ends);
             else
-                run_part(std::false_type(), i % S::parts, last);
+                run_part(std::false_type(), part, ends, last_unit && unit_ends);
         }
         out.template store<false>(s, 0, done, choice);
     }
@@ -762,8 +763,8 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
             if (lane == 0)
                 gf_barrier_arrive(&ring.empty[stage]);
         };
-        for (int i = 0; i < s.batches; i++) {
-            const bool last = last_unit && i + 1 == s.batches;
+        for (int i = 0; i < s.parts; i++) {
+            const bool last = last_unit && i + 1 == s.parts;
             if (out.y >= 0 && out.y + S::turns <= out.rows)
                 run_batch(std::true_type(), last);
             else
@@ -782,16 +783,21 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
     extern __shared__ __align__(128) uint8_t shared[];
     __shared__ uint64_t full[S::stages], empty[S::stages];
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / WARP, 0);
+    const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
     if (threadIdx.x == 0) {
 #pragma unroll
         for (int i = 0; i < S::stages; i++) {
             gf_barrier_init(&full[i], WARP);
             gf_barrier_init(&empty[i], WARPS);
         }
+        gf_barriers_made();
     }
+    __syncthreads();
+    if (warp == WARPS)
+        return bring_rows<S>(s, ring);
     /* Of the kernel's rows the first, then the others from the last on, and again. */
     constexpr int ROW = S::steps * S::matrix / 16;
-    for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += THREADS) {
+    for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += GROUP) {
         const int plane = i / ROW / S::copies, copy = i / ROW % S::copies;
         const int row = (S::height - copy % S::height) % S::height;
         const int half = i % ROW / S::block, sample = i % S::block;
@@ -799,12 +805,9 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
         reinterpret_cast<uint4 *>(shared)[to] =
             reinterpret_cast<const uint4 *>(s.halves)[(plane * S::height + row) * ROW + i % ROW];
     }
-    gf_barriers_made();
-    __syncthreads();
-    const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
-    if (warp == WARPS)
-        bring_rows<S>(s, ring);
-    else if constexpr (S::pairs)
+    gf_copies_follow();
+    asm volatile("bar.sync 1, %0;" ::"n"(GROUP) : "memory"); /* of those who multiply */
+    if constexpr (S::pairs)
         multiply_pairs<S, WHOLE>(s, shared, ring, warp);
     else
         multiply_rows<S, WHOLE>(s, shared, ring, warp);
@@ -812,7 +815,7 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
 
 /* ---- the launcher ---- */
 
-Rolling describe(const GfLaunch *launch, const GfTensorState *state)
+template <typename S> Rolling describe(const GfLaunch *launch, const GfTensorState *state)
 {
     const GfStep *step = launch->step;
     const GfTensorRolling &plan = state->rolling;
@@ -828,7 +831,7 @@ Rolling describe(const GfLaunch *launch, const GfTensorState *state)
     s.post_channels = static_cast<int>(step->post_channels);
     s.in_samples = static_cast<int>(step->in_width * step->channels);
     s.out_samples = static_cast<int>(step->out_width * step->channels);
-    s.lead = plan.first_byte & 15;
+    s.lead = plan.first_byte & (S::line - 1);
     s.start = plan.first_byte - s.lead;
     s.last_row = static_cast<int>(step->linear.height) - 1;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
@@ -845,7 +848,7 @@ Rolling describe(const GfLaunch *launch, const GfTensorState *state)
     return s;
 }
 
-/* So many batches a unit that blocks have least to do, in units that begin together; of several such
+/* So many parts a unit that blocks have least to do, in units that begin together; of several such
  * numbers the least, since rows that are read twice are then read soon after each other. */
 template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Rolling *s)
 {
@@ -854,27 +857,28 @@ template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Ro
     for (size_t waves = 1; waves <= WAVES; waves++) {
         const size_t wanted = waves * blocks_at_once / (strips * launch->count);
         const size_t rows = gf_divide_up(s->height, wanted ? wanted : 1);
-        const size_t batches = gf_divide_up(rows + S::rows - 1, size_t{S::batch});
-        const size_t chunks = gf_divide_up(s->height, batches * S::batch - (S::rows - 1));
+        const size_t parts = gf_divide_up(rows + S::rows - 1, size_t{S::turns});
+        const size_t chunks = gf_divide_up(s->height, parts * S::turns - (S::rows - 1));
         const size_t units = strips * chunks * launch->count;
-        const size_t work = gf_divide_up(units, blocks_at_once) * batches;
+        const size_t work = gf_divide_up(units, blocks_at_once) * parts;
         if (work > best)
             continue;
         best = work;
         s->strips = static_cast<unsigned>(strips);
         s->chunks = static_cast<unsigned>(chunks);
         s->units = static_cast<unsigned>(units);
-        s->batches = static_cast<int>(batches);
+        s->parts = static_cast<int>(parts);
     }
 }
 
-template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaStream_t stream)
+template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
+    Rolling s = describe<S>(launch, static_cast<const GfTensorState *>(launch->state));
     int blocks = 0;
     constexpr int TOGETHER = S::pairs ? S::lane_samples : WORD; /* that a lane stores */
-    s->words_out = gf_aligned(s->out.samples, s->out.stride, s->out.batch,
-                              S::pairs && S::channels == 1 ? TOGETHER : WORD);
-    const bool whole = s->words_out && s->out_samples % TOGETHER == 0;
+    s.words_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch,
+                             S::pairs && S::channels == 1 ? TOGETHER : WORD);
+    const bool whole = s.words_out && s.out_samples % TOGETHER == 0;
     const auto kernel = whole ? tensor_rolling<S, true> : tensor_rolling<S, false>;
     cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes);
@@ -883,9 +887,9 @@ template <typename S> cudaError_t run(const GfLaunch *launch, Rolling *s, cudaSt
     if (error != cudaSuccess || blocks == 0)
         return error != cudaSuccess ? error : cudaErrorLaunchOutOfResources;
     const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
-    cut<S>(launch, at_once, s);
-    const unsigned grid = s->units < at_once ? s->units : static_cast<unsigned>(at_once);
-    kernel<<<grid, THREADS, S::bytes, stream>>>(*s);
+    cut<S>(launch, at_once, &s);
+    const unsigned grid = s.units < at_once ? s.units : static_cast<unsigned>(at_once);
+    kernel<<<grid, THREADS, S::bytes, stream>>>(s);
     return cudaGetLastError();
 }
 
@@ -938,8 +942,5 @@ extern "C" cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStre
 {
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
     const Run run = find_run(state->rolling);
-    if (!run)
-        return cudaErrorNotSupported;
-    Rolling s = describe(launch, state);
-    return run(launch, &s, stream);
+    return run ? run(launch, stream) : cudaErrorNotSupported;
 }

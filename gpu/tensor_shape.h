@@ -164,10 +164,6 @@ typedef struct GfTensorShape {
     size_t map_runs;               /* of 16 maps, of a group; some may be zeros */
 } GfTensorShape;
 
-/* Columns of a kernel, at most. Each tap of a row is three products of a chain that tensor cores sum, and each
- * of those cuts the sum off, all one way: by a model some 2e-8 of it in the mean. */
-enum { GF_TENSOR_ROW = 10 };
-
 /* Tiles of 64 maps of 16 rows of a picture; fewer than so many leave multiprocessors of a large card idle. */
 enum { GF_TENSOR_ENOUGH = 132 };
 

@@ -120,8 +120,9 @@ void run_one(const char *what, GfFormat format, GfPlanOptions options, GfFilter 
     run_some(what, format, options, 1, filter);
 }
 
-bool run_sums(const char *what, GfFormat format, GfPlanOptions options, GfFilter *filter)
+bool run_picked(const char *what, GfFormat format, GfPlanOptions options, size_t share,
+                GfFilter *filter)
 {
-    Case c = {.format = format, .options = options, .what = what, .sums = true};
+    Case c = {.format = format, .options = options, .what = what, .share = share, .picked = true};
     return run_filter(&c, filter);
 }

@@ -43,9 +43,10 @@ GfPlanOptions options_of(GfSample sample, GfBorder border);
 /* A case with one filter, which it frees. Nothing where a border of `valid` leaves nothing. */
 void run_one(const char *what, GfFormat format, GfPlanOptions options, GfFilter *filter);
 
-/* The same; false, and nothing is run, where its sums cancel (tests/gpu/cancel.h). */
-bool run_sums(const char *what, GfFormat format, GfPlanOptions options, GfFilter *filter);
-
-/* As run_one() by one in `share` of the methods, in turn. */
+/* The same by one in `share` of the methods, in turn. */
 void run_some(const char *what, GfFormat format, GfPlanOptions options, size_t share,
               GfFilter *filter);
+
+/* As run_some(); false, and nothing is run, where it is ill-conditioned (tests/gpu/condition.h). */
+bool run_picked(const char *what, GfFormat format, GfPlanOptions options, size_t share,
+                GfFilter *filter);

@@ -93,7 +93,7 @@ static bool random_layer(size_t turn)
         add_function(filter, random_function(), white / 8.0, white / 2.0);
     GfPlanOptions options = layer_options(depth, turn / DEPTHS);
     options.flip = below(4) == 0;
-    return run_sums("layers", format, options, filter);
+    return run_picked("layers", format, options, 1, filter);
 }
 
 /* A layer on a gray picture, small windows side by side. */
@@ -109,8 +109,8 @@ static bool gray_layer(const char *what, size_t turn, size_t most_maps, size_t a
     add_bias(linear, gf_sample_max(depth[0]) / 4.0);
     if (below(2))
         add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
-    return run_sums(what, format_of(across, down, 1, depth[0]), layer_options(depth, turn / DEPTHS),
-                    filter);
+    return run_picked(what, format_of(across, down, 1, depth[0]),
+                      layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
 /* The first layer of a network. */
@@ -150,7 +150,7 @@ static bool random_picture_layer(size_t turn)
         add_function(filter, random_function(), 0.0, 0.0);
     GfFormat format = format_of(across, down, channels, depth[0]);
     format.has_alpha = false;
-    return run_sums("picture layers", format, layer_options(depth, turn / DEPTHS), filter);
+    return run_picked("picture layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
 /* That with its function and a pool of 2 x 2, which `special` does in one launch, and what may stand
@@ -184,7 +184,7 @@ static bool random_pooled_layer(size_t turn)
         must(gf_filter_add_upsample(filter, (GfUpsample){false, 2, 2, layer}), "upsample");
         must(gf_filter_add_sum(filter, (GfAdd){layer}), "sum");
     }
-    return run_sums("pooled layers", format, layer_options(depth, turn / DEPTHS), filter);
+    return run_picked("pooled layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
 /* A network's first layer, which has what makes its channels of the picture's in weights and bias. */
@@ -224,11 +224,11 @@ static bool random_entered_layer(size_t turn)
     must(gf_filter_add_exit(filter, (GfExit){false, 0.0, 1.0}), "exit");
     GfFormat format = format_of(across, down, colours, depth[0]);
     format.has_alpha = false;
-    return run_sums("entered layers", format, layer_options(depth, turn), filter);
+    return run_picked("entered layers", format, layer_options(depth, turn), 1, filter);
 }
 
-/* One turn after the other, each drawn until its sums do not cancel. */
-static void draw_layers(bool (*draw)(size_t turn), size_t count)
+/* One turn after the other, each drawn until it is well-conditioned. */
+static void draw_each(bool (*draw)(size_t turn), size_t count)
 {
     for (size_t i = 0; i < count; i++)
         while (!draw(i))
@@ -237,12 +237,12 @@ static void draw_layers(bool (*draw)(size_t turn), size_t count)
 
 void test_layers(void)
 {
-    draw_layers(random_layer, quick ? 9 : 400);
-    draw_layers(random_first_layer, quick ? 3 : 150);
-    draw_layers(random_tall_layer, quick ? 2 : 27);
-    draw_layers(random_pooled_layer, quick ? 4 : 150);
-    draw_layers(random_picture_layer, quick ? 5 : 240);
-    draw_layers(random_entered_layer, quick ? 4 : 200);
+    draw_each(random_layer, quick ? 9 : 400);
+    draw_each(random_first_layer, quick ? 3 : 150);
+    draw_each(random_tall_layer, quick ? 2 : 27);
+    draw_each(random_pooled_layer, quick ? 4 : 150);
+    draw_each(random_picture_layer, quick ? 5 : 240);
+    draw_each(random_entered_layer, quick ? 4 : 200);
 }
 
 static void random_pool(size_t turn)
@@ -313,7 +313,7 @@ static void random_mixture(size_t turn)
 }
 
 /* Entries, additions and enlargements too. */
-static void drafted_network(size_t turn)
+static bool drafted_network(size_t turn)
 {
     char text[400];
     size_t channels = 1 + below(4);
@@ -322,13 +322,12 @@ static void drafted_network(size_t turn)
     GfPlanOptions options =
         options_of(samples[turn / SAMPLES % SAMPLES], (GfBorder)(turn % (BORDERS - 1)));
     options.gray = below(3) == 0 ? GF_GRAY_BT709 : GF_GRAY_NONE;
-    run_some(text, format, options, 3, filter);
+    return run_picked(text, format, options, 3, filter);
 }
 
 void test_networks(void)
 {
-    for (size_t i = 0; i < (quick ? 2 : 120); i++)
-        drafted_network(i);
+    draw_each(drafted_network, quick ? 2 : 120);
     for (size_t i = 0; i < (quick ? 2 : 90); i++)
         random_network(i);
     for (size_t i = 0; i < (quick ? 1 : 36); i++)

@@ -61,7 +61,7 @@ typedef struct Case {
     const char *what;
     size_t share; /* of the methods, in turn, one in so many; 0 and 1: all */
     bool brief;   /* two methods only, in bands of one size */
-    bool sums;    /* not run where its sums cancel (tests/gpu/cancel.h) */
+    bool picked;  /* not run where it is ill-conditioned (tests/gpu/condition.h) */
 } Case;
 
 /* False where the filters cannot be applied to so small a picture. */

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -119,20 +118,6 @@ static const char *chosen(const Pair *pair, int capability)
     return chosen_before(pair, false, capability);
 }
 
-static bool runs_tensor(const Pair *pair, int capability)
-{
-    GfFilter *filter = make_filter(pair);
-    GfPlan *plan = make_plan(pair, filter);
-    const GfAlgorithm *row = gf_algorithms;
-    const GfCard card = card_of(capability);
-    while (strcmp(row->name, "tensor") != 0)
-        row++;
-    const bool runs = gf_algorithm_runs(row, plan->pipelines[0].steps, false, &card) == GF_OK;
-    gf_plan_free(plan);
-    gf_filter_free(filter);
-    return runs;
-}
-
 /* Layers large enough to be worth while on tensor cores, as measured, and those that are not. */
 static void test_layers_on_tensor_cores(void **unused)
 {
@@ -165,24 +150,6 @@ static void test_layers_on_tensor_cores(void **unused)
     assert_string_equal(chosen(&pair, 90), "tensor");
     pair.maps = 255;
     assert_string_equal(chosen(&pair, 90), "implicit");
-}
-
-/* A row of taps is one chain of products, which loses too much where it is long; not where lines are laid out. */
-static void test_wide_layers(void **unused)
-{
-    Pair pair = {.format = {.width = 64, .height = 64, .channels = 64, .sample = GF_F32},
-                 .out = GF_F32,
-                 .maps = 64};
-    (void)unused;
-    for (pair.side = 9; pair.side <= 17; pair.side++) {
-        assert_int_equal(runs_tensor(&pair, 90), pair.side <= 16);
-        assert_int_equal(runs_tensor(&pair, 80), pair.side <= 10);
-    }
-    pair.maps = 16; /* too few for lines */
-    pair.side = 11;
-    assert_false(runs_tensor(&pair, 90));
-    pair.format.channels = 3; /* a form of its own, whose chains are short */
-    assert_true(runs_tensor(&pair, 80));
 }
 
 /* Windows that far apart have room in the shared memory of cards with products of groups alone. */
@@ -343,7 +310,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_on_tensor_cores),
         cmocka_unit_test(test_layers_on_pictures),
-        cmocka_unit_test(test_wide_layers),
         cmocka_unit_test(test_dilated_layers),
         cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_pooled),
