@@ -386,7 +386,7 @@ __device__ void multiply_step(const Weights (&w)[2], const Octet *upper, const O
 #pragma unroll
     for (int r = 0; r < ROWS; r += 2) {
         if (r == 4)
-            __syncwarp();
+            __syncwarp(); /* or all matrices are read at once, for which registers are too few */
         const uint4 high = gf_read_matrices(upper + r * row_octets);
         const uint4 low = gf_read_matrices(lower + r * row_octets);
 #pragma unroll

@@ -71,6 +71,7 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int tiles = CHANNELS == 3                             ? 3
                                  : pairs || HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2
                                                                            : 1;
+    /* Where registers have room for more, memory is slower: more strips are read and written at once. */
     static constexpr int blocks = CHANNELS == 3               ? (HEIGHT <= 5 || pairs ? 3 : 2)
                                   : pairs                     ? 4
                                   : tiles == 1                ? 4
@@ -82,7 +83,8 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int stages = pairs ? 3 : STEPS == 1 ? 2 : HEIGHT <= 5 ? 4 : 3;
     static constexpr int strip = tiles * tile;
     static constexpr int lane_samples = 4 * tiles; /* of a row of pairs */
-    static constexpr int line = pairs ? 16 : 128;  /* bytes, where copies of whole strips begin */
+    /* Bytes, at whose multiples copies begin; of strips as wide as those of pairs most would not count. */
+    static constexpr int line = pairs ? 16 : 128;
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + line;
     static constexpr int odd =
         CHANNELS == 3 ? (pairs ? 12 : 8) : 4;       /* bytes of a batch that a lane begins */
@@ -805,8 +807,8 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
         reinterpret_cast<uint4 *>(shared)[to] =
             reinterpret_cast<const uint4 *>(s.halves)[(plane * S::height + row) * ROW + i % ROW];
     }
-    gf_copies_follow();
-    asm volatile("bar.sync 1, %0;" ::"n"(GROUP) : "memory"); /* of those who multiply */
+    gf_copies_follow(); /* as products do, which read shared memory by themselves */
+    asm volatile("bar.sync 1, %0;" ::"n"(GROUP) : "memory"); /* those who multiply */
     if constexpr (S::pairs)
         multiply_pairs<S, WHOLE>(s, shared, ring, warp);
     else
