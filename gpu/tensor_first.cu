@@ -38,6 +38,7 @@ constexpr size_t NOWHERE = SIZE_MAX;     /* a row that is not on the picture */
  * DOWNS: copies of a map, one below the other. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, int DOWNS> struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
+    static constexpr bool large = HEIGHT >= 9; /* too many registers, too much code */
     static constexpr bool exact = EXACT, single = SINGLE;
     static constexpr int shifts = STRIDE == 1 ? 2 : 1, downs = DOWNS, maps = 16 / (shifts * downs);
     static constexpr int kernel_rows = HEIGHT + downs - 1; /* with those that are zeros */
@@ -500,14 +501,13 @@ template <typename F>
 __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
                          const uint32_t (&upper)[F::octets], const uint32_t (&lower)[F::octets])
 {
-    constexpr bool LARGE = F::height >= 9;
     if constexpr (F::octets == 2) {
-        if (LARGE)
+        if (F::large)
             gf_multiply_halves(d, a[0], upper[0], upper[1]);
         gf_multiply_halves(d, a[1], upper[0], upper[1]);
         if (!F::exact)
             gf_multiply_halves(d, a[0], lower[0], lower[1]);
-        if (!LARGE)
+        if (!F::large)
             gf_multiply_halves(d, a[0], upper[0], upper[1]);
     } else {
         if (!F::exact)
@@ -674,7 +674,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 {
     constexpr int N = F::thread_columns;
     /* The code of large kernels on floats is more than what holds instructions. */
-    constexpr int AT_ONCE = F::exact || F::height < 9 ? F::thread_maps : 1;
+    constexpr int AT_ONCE = F::exact || !F::large ? F::thread_maps : 1;
     x += static_cast<int>(threadIdx.x) % 4 * N;
     y += my_down<F>();
     if (x >= tile.columns || y >= tile.rows)
@@ -696,7 +696,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
                                        : sum[2 + j],
                         scale, shift);
         }
-        if (F::exact && tile.edges)
+        if (tile.edges)
             take_outside<F>(q, tile, o, x, y, v);
         if (q.p.finish.posts > 0)
             gf_post_each(q.p.finish, v, [&](int) { return o < q.p.post_channels; });

@@ -377,8 +377,7 @@ struct WeightReader {
     }
 };
 
-/* A step: 32 maps times ROWS x 8 pixels, 16 products each. Tensor cores cut sums off where f32 would round, so
- * they sum these alone, small ones first. */
+/* A step: 32 maps times ROWS x 8 pixels, 16 products each, which tensor cores sum alone. */
 template <int ROWS>
 __device__ void multiply_step(const Weights (&w)[2], const Octet *upper, const Octet *lower,
                               int row_octets, WarpSums<ROWS> *sums)
