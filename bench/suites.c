@@ -223,10 +223,11 @@ static Spec layer(const char *label, size_t batch, size_t channels, size_t side,
  * course's LeNet-5. */
 static GfStatus layer_cases(Specs *specs)
 {
-    const Spec small[] = {layer("tutorial", 64, 1, 28, 5, 16, 2),
-                          layer("digits", 1, 1, 28, 5, 16, 2), layer("digits", 16, 1, 28, 5, 6, 2),
-                          layer("digits", 64, 1, 28, 3, 16, 1),
-                          layer("digits", 64, 1, 28, 7, 16, 3)};
+    const Spec small[] = {
+        layer("tutorial", 64, 1, 28, 5, 16, 2), layer("digits", 1, 1, 28, 5, 16, 2),
+        layer("digits", 16, 1, 28, 5, 6, 2),    layer("digits", 256, 1, 28, 5, 16, 2),
+        layer("digits", 1024, 1, 28, 5, 16, 2), layer("digits", 64, 1, 28, 3, 16, 1),
+        layer("digits", 64, 1, 28, 7, 16, 3)};
     Spec chain;
     for (size_t i = 0; i < 2 * COUNT(small); i++) {
         Spec spec = small[i / 2];

@@ -201,3 +201,35 @@ template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t byt
                : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       static_cast<int>(bytes));
 }
+
+/* Launches a kernel whose first instruction is gf_wait_for_stream(): where the card can, its blocks come as soon as
+ * there is room beside the last ones of the kernel before it in the stream, instead of after that kernel's end. */
+template <typename... Args>
+cudaError_t gf_launch_early(void (*kernel)(Args...), dim3 grid, unsigned threads, size_t bytes,
+                            cudaStream_t stream, const Args &...args)
+{
+    cudaFuncAttributes code;
+    const cudaError_t error = cudaFuncGetAttributes(&code, kernel);
+    if (error != cudaSuccess)
+        return error;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0; /* older code does not wait */
+    return cudaLaunchKernelEx(&config, kernel, args...);
+}
+
+/* Lets the next kernel's blocks come, if it is launched so, and waits until all kernels before this one have ended and
+ * what they wrote is seen. Before it global memory must be neither read nor written. */
+__device__ inline void gf_wait_for_stream()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+#endif
+}

@@ -4,6 +4,7 @@
 
 #include "gpu/blocks.cuh"
 #include "gpu/finish.cuh"
+#include "gpu/layer.cuh"
 #include "gpu/matrices.cuh"
 #include "gpu/problem.cuh"
 #include "gpu/samples.cuh"

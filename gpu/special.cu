@@ -1014,6 +1014,8 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;
     if (layer && step->channels > 1)
         return gf_launch_special_depthwise(launch, stream);
+    if (layer && gf_special_is_small(launch))
+        return gf_launch_special_small(launch, stream);
     if (layer || (alike && launch->tiling == GF_SPECIAL_AS_LAYER))
         return gf_launch_special_layer(launch, stream);
     return gf_with_sample<float>(

@@ -14,42 +14,29 @@
  * The work of a step is cut into units, a warp's worth of such tiles times a slice of the filters,
  * that the warps of a block take in turn. The units, the columns of a strip and the rows of a step
  * are chosen at launch, so that small pictures too keep all lanes busy: the tiles of a warp may lie
- * in several rows. Where pictures are so few and small that a multiprocessor has one block, with all rows
- * of a picture in one step, that block has more warps.
+ * in several rows. (Small pictures have a form of their own: special_small.cu.)
  *
  * Parameters hold some filters only (18 of 7 x 7, 33 of 5 x 5, 78 of 3 x 3); more take a launch for
  * as many, and the input is read again.
  *
  * Costs for an output sample: K * K multiply-adds and one write; for an input sample one read a
- * launch, but for the halo: K - 1 columns a strip, K - 1 rows a block.
- *
- * Where 2 x 2 pooling follows, a thread has four whole windows of each map in its registers: it
- * writes their maxima or means, a quarter as many samples, and the map itself is never written,
- * nor read again. */
-#include <cuda_pipeline.h>
-
+ * launch, but for the halo: K - 1 columns a strip, K - 1 rows a block. */
 #include "gpu/device.cuh"
 
 namespace
 {
 
-constexpr int WARPS = 4;                /* of a block that shares its multiprocessor */
-constexpr int N = 4, ROWS = 4;          /* outputs of a thread for one filter */
-constexpr int POOL = 2;                 /* side of the windows that are pooled, and their stride */
-constexpr int STRIP_TILES = 32;         /* threads side by side, at most */
-constexpr int STRIP = STRIP_TILES * N;  /* columns of a strip, at most */
-constexpr int RING_FLOATS = 9 << 10;    /* so that the blocks of a multiprocessor have room */
-constexpr int PARAMETER_BYTES = 4096;   /* every card takes as many */
-constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.z holds */
+constexpr int WARPS = 4, THREADS = 32 * WARPS;
+constexpr int N = GF_TILE, ROWS = GF_TILE; /* outputs of a thread for one filter */
+constexpr int STRIP_TILES = 32;            /* threads side by side, at most */
+constexpr int STRIP = STRIP_TILES * N;     /* columns of a strip, at most */
+constexpr int RING_FLOATS = 9 << 10;       /* so that the blocks of a multiprocessor have room */
 
 /* Blocks of a multiprocessor, by the registers of a window. */
 template <int K> constexpr int BLOCKS = K >= 7 ? 3 : K >= 5 ? 4 : 5;
 
-/* Warps of a block that has its multiprocessor for itself. */
-template <int K> constexpr int WIDE = K >= 7 ? 8 : 16;
-
-/* 16-byte vectors of a row of the window. */
-template <int K> constexpr int VECTORS = (N + K - 1 + 3) / 4;
+/* Floats of a row of the ring beyond a strip's. */
+template <int K> constexpr int OVERHANG = 4 * GF_WINDOW_VECTORS<K> - N;
 
 /* ---- what a launch is told ---- */
 
@@ -69,7 +56,6 @@ struct Geometry {
     int block_rows;
     unsigned strips;
     int filters, block_filters, slice_filters;
-    int warps; /* of a block */
     bool vector_out;
     bool scaled; /* the sum: else it begins with what is added to it */
     bool pooled, average;
@@ -78,18 +64,9 @@ struct Geometry {
     GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
 };
 
-/* The numbers of a filter: its taps, row by row, with what their sum begins, and what is added
- * when it is scaled; then room to an even number, so that two can be read at once. */
-template <int K> constexpr int START = K *K;
-template <int K> constexpr int SHIFT = START<K> + 1;
-template <int K> constexpr int NUMBERS = START<K> + 3;
-template <int K>
-constexpr int MOST_FILTERS = (PARAMETER_BYTES - static_cast<int>(sizeof(Geometry))) /
-                             (NUMBERS<K> * static_cast<int>(sizeof(float)));
-
 template <int K> struct Layer {
     Geometry g;
-    float numbers[MOST_FILTERS<K>][NUMBERS<K>];
+    GfNumbers<K> numbers[GF_MOST_FILTERS<K, Geometry>];
 };
 
 /* ---- the ring ---- */
@@ -125,10 +102,10 @@ __device__ Block my_block(const Geometry &g)
 }
 
 /* The places of a strip's input columns by the border's rule; -1: the constant. */
-template <int COUNT> __device__ void map_columns(const Geometry &g, const Block &block, int *places)
+__device__ void map_columns(const Geometry &g, const Block &block, int *places)
 {
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < g.columns + g.width - 1; i += 32 * COUNT)
+    for (int i = static_cast<int>(threadIdx.x); i < g.columns + g.width - 1; i += THREADS)
         places[i] = static_cast<int>(gf_border_index(block.first + i, g.in_width, g.border));
 }
 
@@ -144,15 +121,6 @@ __device__ const In *input_row(const Geometry &g, const Block &block, int row)
         block.picture * g.in.batch);
 }
 
-/* One sample's way into the ring; f32 is not waited for. */
-template <typename In> __device__ void copy_sample(const In *from, float *to)
-{
-    if constexpr (std::is_same_v<In, float>)
-        __pipeline_memcpy_async(to, from, sizeof(float));
-    else
-        *to = gf_number<float>(*from);
-}
-
 /* Copies `count` samples of a row, a lane one of 32, of which it is told its first; most rows
  * are as long as they can be. */
 template <typename In> __device__ void copy_samples(const In *from, int count, float *to)
@@ -160,14 +128,14 @@ template <typename In> __device__ void copy_samples(const In *from, int count, f
     int i = threadIdx.x % 32;
     if (count >= STRIP) {
         for (int j = 0; j < STRIP; j += 32)
-            copy_sample(from + j, to + j);
+            gf_copy_sample(from + j, to + j);
         i += STRIP;
         from += STRIP;
         to += STRIP;
     }
 #pragma unroll 1
     for (; i < count; i += 32, from += 32, to += 32)
-        copy_sample(from, to);
+        gf_copy_sample(from, to);
 }
 
 /* Fills in the columns of a row that do not lie on the picture; all of them where there is no
@@ -183,7 +151,7 @@ __device__ void copy_border(const Geometry &g, const Block &block, const In *row
         if (place < 0)
             to[i] = g.border_value;
         else
-            copy_sample(row + place, to + i);
+            gf_copy_sample(row + place, to + i);
     }
 }
 
@@ -195,7 +163,7 @@ __device__ int wrapped(const Geometry &g, int slot)
 
 /* Input rows [first, end) go to the ring from `slot` on, a warp one of them. Most often they all
  * lie on the picture, one after the other in memory. */
-template <typename In, int COUNT>
+template <typename In>
 __device__ void fill(const Geometry &g, const Block &block, int first, int end, int slot,
                      const int *places, float *ring)
 {
@@ -209,7 +177,7 @@ __device__ void fill(const Geometry &g, const Block &block, int first, int end, 
     const unsigned char *next = static_cast<const unsigned char *>(g.in.samples) +
                                 (i + my_warp()) * g.in.stride + block.picture * g.in.batch +
                                 skip * static_cast<long long>(sizeof(In));
-    for (int row = my_warp(); row < end - first; row += COUNT, next += COUNT * g.in.stride) {
+    for (int row = my_warp(); row < end - first; row += WARPS, next += WARPS * g.in.stride) {
         const In *from =
             together ? reinterpret_cast<const In *>(next) : input_row<In>(g, block, first + row);
         float *to = ring + wrapped(g, slot + row) * g.pitch;
@@ -250,8 +218,7 @@ __device__ Tile my_tile(const Geometry &g, const Block &block, int first, int sl
  * ring are in one piece. FULL: the kernel is K x K, else it is smaller, and rows that it does
  * not reach are left alone. */
 template <int K, bool FULL>
-__device__ void load_window(const Geometry &g, const Tile &tile, const float *ring,
-                            float (&x)[ROWS + K - 1][4 * VECTORS<K>])
+__device__ void load_window(const Geometry &g, const Tile &tile, const float *ring, GfWindow<K> &x)
 {
     const float *piece = ring + tile.slot * g.pitch + tile.column;
     const float *end = ring + g.ring_rows * g.pitch;
@@ -264,54 +231,13 @@ __device__ void load_window(const Geometry &g, const Tile &tile, const float *ri
         const float4 *row = reinterpret_cast<const float4 *>(piece + r % ROWS * g.pitch);
         const bool reached = FULL || r < ROWS + g.height - 1;
 #pragma unroll
-        for (int i = 0; i < VECTORS<K>; i++) {
+        for (int i = 0; i < GF_WINDOW_VECTORS<K>; i++) {
             const float4 v = reached ? row[i] : float4{};
             x[r][4 * i] = v.x;
             x[r][4 * i + 1] = v.y;
             x[r][4 * i + 2] = v.z;
             x[r][4 * i + 3] = v.w;
         }
-    }
-}
-
-/* The responses of one filter, in the order of its taps. */
-template <int K, bool FULL>
-__device__ void respond(const Geometry &g, const float (&numbers)[NUMBERS<K>],
-                        const float (&x)[ROWS + K - 1][4 * VECTORS<K>], float (&v)[ROWS * N])
-{
-#pragma unroll
-    for (int i = 0; i < ROWS * N; i++)
-        v[i] = numbers[START<K>];
-#pragma unroll
-    for (int ky = 0; ky < K; ky++)
-#pragma unroll
-        for (int kx = 0; kx < K; kx++) {
-            if (!FULL && (ky >= g.height || kx >= g.width))
-                continue;
-#pragma unroll
-            for (int i = 0; i < ROWS * N; i++)
-                v[i] = fmaf(numbers[ky * K + kx], x[ky + i / N][kx + i % N], v[i]);
-        }
-    if (g.scaled)
-#pragma unroll
-        for (int i = 0; i < ROWS * N; i++)
-            v[i] = fmaf(v[i], g.finish.scale, numbers[SHIFT<K>]);
-    if (g.finish.posts > 0)
-        gf_post_each(g.finish, v, [](int) { return true; });
-}
-
-/* The maxima or means of the windows of a tile, as pool.cu makes them. */
-__device__ void pool(const Geometry &g, const float (&v)[ROWS * N],
-                     float (&pooled)[ROWS * N / (POOL * POOL)])
-{
-#pragma unroll
-    for (int i = 0; i < ROWS * N / (POOL * POOL); i++) {
-        const int at = i / (N / POOL) * POOL * N + i % (N / POOL) * POOL;
-        const float a = v[at], b = v[at + 1], c = v[at + N], d = v[at + N + 1];
-        if (g.average)
-            pooled[i] = static_cast<float>((static_cast<double>(a) + b + c + d) / 4.0);
-        else
-            pooled[i] = gf_more(gf_more(gf_more(a, b), c), d);
     }
 }
 
@@ -359,47 +285,50 @@ __device__ void store(const Geometry &g, const Block &block, const Tile &tile, i
 /* ---- the kernel ---- */
 
 /* All filters of one unit on one tile. */
-template <int K, bool FULL, bool POOLED>
+template <int K, bool FULL, int SIDE>
 __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile, int first_filter,
                          int end_filter, const float *ring)
 {
     const Geometry &g = s.g;
-    float x[ROWS + K - 1][4 * VECTORS<K>], v[ROWS * N];
+    GfWindow<K> x;
+    float v[ROWS * N];
     load_window<K, FULL>(g, tile, ring, x);
     for (int f = first_filter; f < end_filter; f++) {
-        respond<K, FULL>(g, s.numbers[f], x, v);
+        gf_respond<K, FULL>(g, s.numbers[f], x, v);
+        if (g.finish.posts > 0)
+            gf_post_each(g.finish, v, [](int) { return true; });
         if (!tile.exists)
             continue;
-        if constexpr (POOLED) {
-            float pooled[ROWS * N / (POOL * POOL)];
-            pool(g, v, pooled);
-            store<POOL>(g, block, tile, f, pooled);
+        if constexpr (SIDE == 1) {
+            store<SIDE>(g, block, tile, f, v);
         } else {
-            store<1>(g, block, tile, f, v);
+            float pooled[ROWS * N / (SIDE * SIDE)];
+            gf_pool_tile(g.average, v, pooled);
+            store<SIDE>(g, block, tile, f, pooled);
         }
     }
 }
 
 /* All units of the step that begins with row `row`, which is in the ring from `slot` on. */
-template <int K, int COUNT, bool FULL, bool POOLED>
+template <int K, bool FULL, int SIDE>
 __device__ void run_step(const Layer<K> &s, const Block &block, int row, int slot,
                          const float *ring)
 {
     const Geometry &g = s.g;
     const int first_filter = static_cast<int>(blockIdx.y) * g.block_filters;
     const int end_filter = min(first_filter + g.block_filters, g.filters);
-    for (int unit = my_warp(); unit < g.warp_items * g.slices; unit += COUNT) {
+    for (int unit = my_warp(); unit < g.warp_items * g.slices; unit += WARPS) {
         const int slice = static_cast<int>(unit * g.unit_share >> 16);
         const Tile tile = my_tile(g, block, row, slot, unit - slice * g.warp_items);
         const int begin = first_filter + slice * g.slice_filters;
         if (__any_sync(~0u, tile.exists))
-            run_unit<K, FULL, POOLED>(s, block, tile, begin,
-                                      min(begin + g.slice_filters, end_filter), ring);
+            run_unit<K, FULL, SIDE>(s, block, tile, begin, min(begin + g.slice_filters, end_filter),
+                                    ring);
     }
 }
 
-template <typename In, int K, int COUNT, bool FULL, bool POOLED>
-__global__ void __launch_bounds__(32 * COUNT, COUNT == WARPS ? BLOCKS<K> : 1)
+template <typename In, int K, bool FULL, int SIDE>
+__global__ void __launch_bounds__(THREADS, BLOCKS<K>)
     special_layer(const __grid_constant__ Layer<K> s)
 {
     extern __shared__ float4 memory[];
@@ -407,7 +336,7 @@ __global__ void __launch_bounds__(32 * COUNT, COUNT == WARPS ? BLOCKS<K> : 1)
     float *ring = reinterpret_cast<float *>(memory);
     const Geometry &g = s.g;
     const Block block = my_block(g);
-    map_columns<COUNT>(g, block, places);
+    map_columns(g, block, places);
     __syncthreads();
     int filled = 0;              /* rows that are or were in the ring, */
     int free_slot = 0, slot = 0; /* where the next one goes, and where `row` is */
@@ -419,13 +348,13 @@ __global__ void __launch_bounds__(32 * COUNT, COUNT == WARPS ? BLOCKS<K> : 1)
         /* What the next step needs goes where the rows of the step before were. */
         const int next = min(row + 2 * g.step_rows, block.rows) + g.height - 1;
         if (next > filled) {
-            fill<In, COUNT>(g, block, filled, next, free_slot, places, ring);
+            fill<In>(g, block, filled, next, free_slot, places, ring);
             free_slot = wrapped(g, free_slot + next - filled);
             filled = next;
         }
         if (row < 0)
             continue;
-        run_step<K, COUNT, FULL, POOLED>(s, block, row, slot, ring);
+        run_step<K, FULL, SIDE>(s, block, row, slot, ring);
         slot = wrapped(g, slot + g.step_rows);
     }
 }
@@ -453,9 +382,8 @@ int step_cost(const Geometry &g, int down, int slices)
     const int units = gf_divide_up(g.tiles * down, 32) * slices;
     const int filter = N * ROWS * (g.width * g.height + 3) + 20, window = 12 * (ROWS + g.height);
     const int fill = 8 * gf_divide_up(g.columns + g.width, 32) + 20;
-    return gf_divide_up(units, g.warps) *
-               (gf_divide_up(g.block_filters, slices) * filter + window) +
-           gf_divide_up(down * ROWS, g.warps) * fill + 100;
+    return gf_divide_up(units, WARPS) * (gf_divide_up(g.block_filters, slices) * filter + window) +
+           gf_divide_up(down * ROWS, WARPS) * fill + 100;
 }
 
 /* Rows of a step and slices of the filters: what takes the fewest instructions for all rows. */
@@ -469,7 +397,7 @@ void cut_steps(Geometry *g, size_t rows)
             (steps > 1 ? 2 : 1) * down * ROWS + gf_divide_up(g->height - 1, ROWS) * ROWS;
         if (down > 1 && ring_rows * g->pitch > RING_FLOATS)
             break;
-        for (int slices = 1; slices <= 2 * g->warps && slices <= g->block_filters; slices *= 2) {
+        for (int slices = 1; slices <= 2 * WARPS && slices <= g->block_filters; slices *= 2) {
             const double cost = static_cast<double>(steps) * step_cost(*g, down, slices);
             if (least > 0.0 && cost >= least)
                 continue;
@@ -570,25 +498,6 @@ double cost_of(const Geometry &g, const Card &card)
                     1.0 / 5.5);
 }
 
-/* A block a multiprocessor, and whole pictures in one step; false where they are too many or too large. */
-bool cut_wide(Geometry *g, const Card &card, int warps, int overhang)
-{
-    const size_t rows = g->y1 - g->y0;
-    Geometry wide = *g;
-    wide.warps = warps;
-    cut_columns(&wide, STRIP_TILES, overhang);
-    const size_t groups = card.processors / (wide.strips * card.pictures);
-    if (groups == 0)
-        return false;
-    wide.block_filters = gf_divide_up(g->filters, static_cast<int>(groups));
-    cut_steps(&wide, rows);
-    if (static_cast<size_t>(wide.step_rows) < rows)
-        return false;
-    wide.block_rows = wide.step_rows;
-    *g = wide;
-    return true;
-}
-
 /* Blocks that all run at once, or of the table's sizes, where more of them and smaller ones take
  * less. */
 void cut(Geometry *g, const Card &card, int overhang)
@@ -609,136 +518,57 @@ void cut(Geometry *g, const Card &card, int overhang)
 
 /* ---- the launcher ---- */
 
-/* All that is added to the sum of filter f. */
-double shift_of(const GfStep *step, size_t f)
-{
-    const double shift = step->linear.offset + (step->bias ? step->bias[f] : 0.0);
-    return step->posts == 0 ? shift * step->gain + step->mid : shift;
-}
-
-/* Sums of integers are counted as exact, which they stay only beside other integers. */
-bool may_begin(const GfStep *step)
-{
-    bool whole = true;
-    for (size_t f = 0; f < step->linear.filters; f++)
-        whole = whole && gf_is_whole(shift_of(step, f));
-    return whole || gf_sample_is_float(step->in);
-}
-
-/* With a pool: rows and columns that lie in its windows. */
+/* With a pool: rows that lie in its windows. */
 Geometry describe(const GfLaunch *launch)
 {
-    const GfStep *step = launch->step, *pool = launch->pool;
-    const size_t side = pool ? POOL : 1;
+    const GfStep *step = launch->step;
+    const size_t side = launch->pool ? GF_TILE_POOL : 1;
     Geometry g = {};
+    gf_describe(launch, &g);
     g.in = launch->in;
-    g.out = launch->out;
     g.y0 = launch->y0 * side;
     g.y1 = launch->y1 * side;
     g.in_width = static_cast<long long>(step->in_width);
     g.in_height = static_cast<long long>(step->in_height);
     g.origin_x = static_cast<int>(step->origin_x);
     g.origin_y = step->origin_y;
-    g.out_width = static_cast<int>(pool ? pool->out_width * side : step->out_width);
-    g.width = static_cast<int>(step->linear.width);
-    g.warps = WARPS;
-    g.height = static_cast<int>(step->linear.height);
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
-    g.finish = gf_finish<float>(step);
-    g.finish.out = pool ? pool->out : step->out;
-    g.vector_out = gf_rows_aligned(launch->out, g.finish.out, N / side);
-    g.pooled = pool != nullptr;
-    g.average = pool && pool->pool.op == GF_POOL_AVERAGE;
-    if (step->posts == 0)
-        g.finish.scale = static_cast<float>(step->linear.scale * step->gain);
-    g.scaled = g.finish.scale != 1.0f || !may_begin(step);
     return g;
-}
-
-/* The taps of filter f in their K x K box, and all that is added to their sum. */
-template <int K> void place_filter(const GfLaunch *launch, size_t f, bool scaled, float *numbers)
-{
-    const GfStep *step = launch->step;
-    const size_t width = step->linear.width, height = step->linear.height;
-    const float *taps = static_cast<const float *>(launch->weights_host) + f * height * width;
-    for (size_t y = 0; y < height; y++)
-        for (size_t x = 0; x < width; x++)
-            numbers[y * K + x] = taps[y * width + x];
-    numbers[scaled ? SHIFT<K> : START<K>] = static_cast<float>(shift_of(step, f));
-}
-
-template <typename In, int K, bool FULL>
-cudaError_t run_pictures(const Layer<K> &layer, size_t pictures, cudaStream_t stream)
-{
-    Layer<K> s = layer;
-    const unsigned bytes = static_cast<unsigned>(s.g.ring_rows * s.g.pitch) * sizeof(float);
-    const size_t down = gf_divide_up(s.g.y1 - s.g.y0, static_cast<size_t>(s.g.block_rows));
-    for (size_t done = 0; done < pictures; done += MOST_PICTURES) {
-        const size_t now = pictures - done < MOST_PICTURES ? pictures - done : MOST_PICTURES;
-        const dim3 grid(static_cast<unsigned>(s.g.strips * down),
-                        static_cast<unsigned>(gf_divide_up(s.g.filters, s.g.block_filters)),
-                        static_cast<unsigned>(now));
-        auto *kernel = s.g.pooled ? special_layer<In, K, WARPS, FULL, true>
-                                  : special_layer<In, K, WARPS, FULL, false>;
-        if (s.g.warps > WARPS)
-            kernel = s.g.pooled ? special_layer<In, K, WIDE<K>, FULL, true>
-                                : special_layer<In, K, WIDE<K>, FULL, false>;
-        kernel<<<grid, 32 * s.g.warps, bytes, stream>>>(s);
-        s.g.in.samples = static_cast<const unsigned char *>(s.g.in.samples) + now * s.g.in.batch;
-        s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) + now * s.g.out.batch;
-    }
-    return cudaGetLastError();
 }
 
 template <typename In, int K, bool FULL>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
-    const GfStep *step = launch->step;
-    const int filters = static_cast<int>(step->linear.filters);
-    const int most = gf_divide_up(filters, gf_divide_up(filters, MOST_FILTERS<K>));
     const BlockSize size = asked_size(launch);
-    cudaError_t error = size.rows > 0 ? cudaSuccess : cudaErrorNotSupported;
-    Layer<K> s = {describe(launch), {}};
-    const double out = static_cast<double>(gf_sample_size(s.g.finish.out));
-    const Card card = {launch->count, gf_multiprocessors(), BLOCKS<K>, sizeof(In),
-                       s.g.pooled ? out / (POOL * POOL) : out};
-    for (int first = 0; first < filters && error == cudaSuccess; first += most) {
-        s.g.filters = filters - first < most ? filters - first : most;
-        for (int f = 0; f < s.g.filters; f++)
-            place_filter<K>(launch, static_cast<size_t>(first + f), s.g.scaled, s.numbers[f]);
+    if (size.rows == 0)
+        return cudaErrorNotSupported;
+    return gf_run_filters<K>(launch, Layer<K>{describe(launch), {}}, [&](Layer<K> s) {
+        Geometry &g = s.g;
+        const double out = static_cast<double>(gf_sample_size(g.finish.out));
+        const Card card = {launch->count, gf_multiprocessors(), BLOCKS<K>, sizeof(In),
+                           g.pooled ? out / (GF_TILE_POOL * GF_TILE_POOL) : out};
         if (size.columns > 0)
-            cut_to_size(&s.g, size, 4 * VECTORS<K> - N);
-        else if (!cut_wide(&s.g, card, WIDE<K>, 4 * VECTORS<K> - N))
-            cut(&s.g, card, 4 * VECTORS<K> - N);
-        error = run_pictures<In, K, FULL>(s, launch->count, stream);
-        s.g.out.samples =
-            static_cast<unsigned char *>(s.g.out.samples) +
-            static_cast<size_t>(most) * s.g.out.plane * gf_sample_size(s.g.finish.out);
-    }
-    return error;
-}
-
-template <typename In> cudaError_t run_size(const GfLaunch *launch, cudaStream_t stream)
-{
-    const GfLinear *linear = &launch->step->linear;
-    switch (linear->width == linear->height ? linear->width : 0) {
-    case 1:
-        return run<In, 1, true>(launch, stream);
-    case 3:
-        return run<In, 3, true>(launch, stream);
-    case 5:
-        return run<In, 5, true>(launch, stream);
-    case 7:
-        return run<In, 7, true>(launch, stream);
-    }
-    return run<In, 7, false>(launch, stream);
+            cut_to_size(&g, size, OVERHANG<K>);
+        else
+            cut(&g, card, OVERHANG<K>);
+        const size_t down = gf_divide_up(g.y1 - g.y0, static_cast<size_t>(g.block_rows));
+        const unsigned bytes = static_cast<unsigned>(g.ring_rows * g.pitch) * sizeof(float);
+        const dim3 grid(static_cast<unsigned>(g.strips * down),
+                        static_cast<unsigned>(gf_divide_up(g.filters, g.block_filters)),
+                        static_cast<unsigned>(launch->count));
+        const auto kernel =
+            g.pooled ? special_layer<In, K, FULL, GF_TILE_POOL> : special_layer<In, K, FULL, 1>;
+        kernel<<<grid, THREADS, bytes, stream>>>(s);
+        return cudaGetLastError();
+    });
 }
 
 } // namespace
 
 extern "C" cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
 {
-    return gf_with_sample<float>(
-        launch->step->in, [&](auto sample) { return run_size<decltype(sample)>(launch, stream); });
+    return gf_with_layer(launch->step, [&](auto sample, auto side, auto full) {
+        return run<decltype(sample), side, full>(launch, stream);
+    });
 }

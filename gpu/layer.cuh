@@ -1,0 +1,182 @@
+/* What the forms of `special` for layers of one channel share (special_layer.cu, special_small.cu): the tile of
+ * outputs that a thread computes for one filter after the other, and the numbers of filters, which lie in constant
+ * memory with a kernel's parameters.
+ *
+ * Where 2 x 2 pooling follows, a tile has four whole windows: their maxima or means are stored, a quarter as many
+ * samples, and the map itself is never written, nor read again. */
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "gpu/blocks.cuh"
+#include "gpu/finish.cuh"
+#include "gpu/samples.cuh"
+
+constexpr int GF_TILE = 4; /* rows of a tile, and outputs of each */
+constexpr int GF_TILE_OUTPUTS = GF_TILE * GF_TILE;
+constexpr int GF_TILE_POOL = 2;          /* side of the windows that are pooled, and their stride */
+constexpr int GF_PARAMETER_BYTES = 4096; /* of a kernel: every card takes as many */
+
+/* Vectors of 4 floats in a row of a tile's window, and its rows. */
+template <int K> constexpr int GF_WINDOW_VECTORS = (GF_TILE + K - 1 + 3) / 4;
+template <int K> constexpr int GF_WINDOW_ROWS = GF_TILE + K - 1;
+
+template <int K> using GfWindow = float[GF_WINDOW_ROWS<K>][4 * GF_WINDOW_VECTORS<K>];
+
+/* The numbers of a filter: its taps, row by row, with what their sum begins, and what is added when it is scaled; then
+ * room to an even number, so that two can be read at once. */
+template <int K> struct GfNumbers {
+    static constexpr int START = K * K, SHIFT = START + 1;
+    float v[START + 3];
+};
+
+/* As many filters as parameters hold beside `Geometry`. */
+template <int K, typename Geometry>
+constexpr int GF_MOST_FILTERS = (GF_PARAMETER_BYTES - static_cast<int>(sizeof(Geometry))) /
+                                static_cast<int>(sizeof(GfNumbers<K>));
+
+/* ---- a tile ---- */
+
+/* The responses of one filter, in the order of its taps, without functions. FULL: the kernel is K x K, else it is
+ * smaller. */
+template <int K, bool FULL, typename Layer>
+__device__ inline void gf_respond(const Layer &layer, const GfNumbers<K> &numbers,
+                                  const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
+{
+#pragma unroll
+    for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+        v[i] = numbers.v[GfNumbers<K>::START];
+#pragma unroll
+    for (int ky = 0; ky < K; ky++)
+#pragma unroll
+        for (int kx = 0; kx < K; kx++) {
+            if (!FULL && (ky >= layer.height || kx >= layer.width))
+                continue;
+#pragma unroll
+            for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+                v[i] = fmaf(numbers.v[ky * K + kx], x[ky + i / GF_TILE][kx + i % GF_TILE], v[i]);
+        }
+    if (layer.scaled)
+#pragma unroll
+        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+            v[i] = fmaf(v[i], layer.finish.scale, numbers.v[GfNumbers<K>::SHIFT]);
+}
+
+/* The maxima or means of the windows of a tile, as pool.cu makes them. */
+__device__ inline void gf_pool_tile(bool average, const float (&v)[GF_TILE_OUTPUTS],
+                                    float (&pooled)[GF_TILE_OUTPUTS / 4])
+{
+#pragma unroll
+    for (int i = 0; i < GF_TILE_OUTPUTS / 4; i++) {
+        const int at = i / 2 * GF_TILE_POOL * GF_TILE + i % 2 * GF_TILE_POOL;
+        const float a = v[at], b = v[at + 1], c = v[at + GF_TILE], d = v[at + GF_TILE + 1];
+        if (average)
+            pooled[i] = static_cast<float>((static_cast<double>(a) + b + c + d) / 4.0);
+        else
+            pooled[i] = gf_more(gf_more(gf_more(a, b), c), d);
+    }
+}
+
+/* A sample's way into shared memory, as f32; what is f32 already is not waited for. */
+template <typename In> __device__ inline void gf_copy_sample(const In *from, float *to)
+{
+    if constexpr (std::is_same_v<In, float>)
+        __pipeline_memcpy_async(to, from, sizeof(float));
+    else
+        *to = gf_number<float>(*from);
+}
+
+/* ---- what a launch is told ---- */
+
+/* All that is added to the sum of filter f. */
+inline double gf_layer_shift(const GfStep *step, size_t f)
+{
+    const double shift = step->linear.offset + (step->bias ? step->bias[f] : 0.0);
+    return step->posts == 0 ? shift * step->gain + step->mid : shift;
+}
+
+/* May sums begin with it? Sums of integers are counted as exact, which they stay only beside other integers. */
+inline bool gf_layer_begins(const GfStep *step)
+{
+    bool whole = true;
+    for (size_t f = 0; f < step->linear.filters; f++)
+        whole = whole && gf_is_whole(gf_layer_shift(step, f));
+    return whole || gf_sample_is_float(step->in);
+}
+
+/* What both geometries tell of a layer and its outputs, of all filters: out, out_width (before pooling; with a pool,
+ * columns that lie in its windows), width and height of the kernel, filters, whether a tile's rows are stored as
+ * vectors, whether the sum is `scaled` or begins with what is added to it, whether it is `pooled`, by the `average`, and
+ * how it is finished: without functions the scale holds the gain too, and `out` is as it is stored. */
+template <typename Layer> void gf_describe(const GfLaunch *launch, Layer *layer)
+{
+    const GfStep *step = launch->step, *pool = launch->pool;
+    const size_t side = pool ? GF_TILE_POOL : 1;
+    layer->out = launch->out;
+    layer->out_width = static_cast<int>(pool ? pool->out_width * side : step->out_width);
+    layer->width = static_cast<int>(step->linear.width);
+    layer->height = static_cast<int>(step->linear.height);
+    layer->filters = static_cast<int>(step->linear.filters);
+    layer->finish = gf_finish<float>(step);
+    layer->finish.out = pool ? pool->out : step->out;
+    layer->vector_out = gf_rows_aligned(launch->out, layer->finish.out, GF_TILE / side);
+    layer->pooled = pool != nullptr;
+    layer->average = pool && pool->pool.op == GF_POOL_AVERAGE;
+    if (step->posts == 0)
+        layer->finish.scale = static_cast<float>(step->linear.scale * step->gain);
+    layer->scaled = layer->finish.scale != 1.0f || !gf_layer_begins(step);
+}
+
+/* The taps of filter f in their K x K box, and all that is added to their sum. */
+template <int K>
+void gf_place_filter(const GfLaunch *launch, size_t f, bool scaled, GfNumbers<K> *numbers)
+{
+    const GfStep *step = launch->step;
+    const size_t width = step->linear.width, height = step->linear.height;
+    const float *taps = static_cast<const float *>(launch->weights_host) + f * height * width;
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++)
+            numbers->v[y * K + x] = taps[y * width + x];
+    numbers->v[scaled ? GfNumbers<K>::SHIFT : GfNumbers<K>::START] =
+        static_cast<float>(gf_layer_shift(step, f));
+}
+
+/* A launch of a layer for as many filters as its parameters hold, and again for the next: `Layer` has the launch's
+ * geometry `g` and the `numbers` of filters; `run` is told it, for g.filters of them. */
+template <int K, typename Layer, typename Run>
+cudaError_t gf_run_filters(const GfLaunch *launch, Layer s, Run run)
+{
+    constexpr int MOST = sizeof s.numbers / sizeof *s.numbers;
+    const int filters = s.g.filters, most = gf_divide_up(filters, gf_divide_up(filters, MOST));
+    cudaError_t error = cudaSuccess;
+    for (int first = 0; first < filters && error == cudaSuccess; first += most) {
+        s.g.filters = filters - first < most ? filters - first : most;
+        for (int f = 0; f < s.g.filters; f++)
+            gf_place_filter<K>(launch, static_cast<size_t>(first + f), s.g.scaled, &s.numbers[f]);
+        error = run(s);
+        s.g.out.samples =
+            static_cast<unsigned char *>(s.g.out.samples) +
+            static_cast<size_t>(most) * s.g.out.plane * gf_sample_size(s.g.finish.out);
+    }
+    return error;
+}
+
+/* Calls `run` with a sample of the step's type, the side of the box that its kernel is computed in, and whether it
+ * fills that box, as constants. */
+template <typename Run> cudaError_t gf_with_layer(const GfStep *step, Run run)
+{
+    const GfLinear *linear = &step->linear;
+    return gf_with_sample<float>(step->in, [&](auto sample) {
+        switch (linear->width == linear->height ? linear->width : 0) {
+        case 1:
+            return run(sample, std::integral_constant<int, 1>(), std::true_type());
+        case 3:
+            return run(sample, std::integral_constant<int, 3>(), std::true_type());
+        case 5:
+            return run(sample, std::integral_constant<int, 5>(), std::true_type());
+        case 7:
+            return run(sample, std::integral_constant<int, 7>(), std::true_type());
+        }
+        return run(sample, std::integral_constant<int, 7>(), std::false_type());
+    });
+}
