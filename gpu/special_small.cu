@@ -17,6 +17,7 @@ namespace
 constexpr int WARPS = 8, THREADS = 32 * WARPS;
 constexpr int PICTURE_FLOATS = 9 << 10; /* in shared memory, at most */
 constexpr int MOST_TILES = 32;          /* side by side */
+constexpr int MOST_SLICES = 4 * WARPS;  /* of filters: few enough for divisions by multiplication */
 
 struct Geometry {
     GfOutRows out;
@@ -249,7 +250,7 @@ void cut_filters(Geometry *g, size_t pictures, int side)
     const int filter = GF_TILE_OUTPUTS * side * side + 20, window = 12 * (GF_TILE + side);
     int least = 0;
     g->block_filters = gf_divide_up(g->filters, groups);
-    for (int slices = 1; slices <= g->block_filters; slices++) {
+    for (int slices = 1; slices <= g->block_filters && slices <= MOST_SLICES; slices++) {
         const int filters = gf_divide_up(g->block_filters, slices);
         const int cost = gf_divide_up(g->warp_items * slices, WARPS) * (filters * filter + window);
         if (least > 0 && cost >= least)
