@@ -23,13 +23,11 @@ namespace
 {
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS;
-constexpr int N = 4;                    /* samples of an access, taps of a turn */
-constexpr int BATCH = 5;                /* loads of a lane for a row that are under way at once */
-constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.z holds */
-constexpr size_t MOST_THREADS = 1024;   /* of a multiprocessor, by the registers */
-constexpr int MOST_SIDE = 15;           /* of compiled kernels */
-constexpr int STRIP = 128, STEP = 16;   /* columns of their strips, rows of their steps */
-constexpr size_t UNASKED_BYTES = 48 << 10; /* of shared memory for a block: without asking */
+constexpr int N = 4;                  /* samples of an access, taps of a turn */
+constexpr int BATCH = 5;              /* loads of a lane for a row that are under way at once */
+constexpr size_t MOST_THREADS = 1024; /* of a multiprocessor, by the registers */
+constexpr int MOST_SIDE = 15;         /* of compiled kernels */
+constexpr int STRIP = 128, STEP = 16; /* columns of their strips, rows of their steps */
 constexpr size_t MULTIPROCESSOR_BYTES = 200 << 10; /* for all blocks of a multiprocessor */
 
 template <typename Sum> using Four = GfSamples<Sum, N>;
@@ -545,23 +543,13 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     Separable<Sum> s = describe<Sum>(launch, cut);
     if (SIDE > 0)
         place_factors(launch, &s);
-    if (bytes > UNASKED_BYTES) {
-        cudaError_t error = cudaFuncSetAttribute(separable<In, Sum, SIDE, FILTERS>,
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 static_cast<int>(bytes));
-        if (error != cudaSuccess)
-            return error;
-    }
+    const cudaError_t error = gf_allow_shared(separable<In, Sum, SIDE, FILTERS>, bytes);
+    if (error != cudaSuccess)
+        return error;
     const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows));
     const unsigned blocks = static_cast<unsigned>(s.strips * launch->step->channels * down);
-    for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
-        const size_t left = launch->count - done;
-        const dim3 grid(blocks, 1,
-                        static_cast<unsigned>(left < MOST_PICTURES ? left : MOST_PICTURES));
-        separable<In, Sum, SIDE, FILTERS><<<grid, THREADS, bytes, stream>>>(s);
-        s.p.in.samples = static_cast<const unsigned char *>(s.p.in.samples) + grid.z * s.p.in.batch;
-        s.p.out.samples = static_cast<unsigned char *>(s.p.out.samples) + grid.z * s.p.out.batch;
-    }
+    const dim3 grid(blocks, 1, static_cast<unsigned>(launch->count));
+    separable<In, Sum, SIDE, FILTERS><<<grid, THREADS, bytes, stream>>>(s);
     return cudaGetLastError();
 }
 

@@ -56,7 +56,6 @@ constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1   ? 16
                         : F *K == 1 && sizeof(In) == 4 ? 4
                         : F *K <= 7                    ? 8
                                                        : 4;
-constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
 template <int C> constexpr int TAP_SETS = C == 2 || C == 4 ? 2 : 1;
@@ -902,15 +901,8 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     cut(launch, BLOCKS<In, C, K, F, N>(), K, N, &s.g);
     place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks.units, WARPS));
-    for (size_t left = launch->count; left > 0;) {
-        const size_t pictures = left < MOST_PICTURES ? left : MOST_PICTURES;
-        const dim3 grid(blocks, static_cast<unsigned>(pictures));
-        special<In, C, K, F, N><<<grid, THREADS, 0, stream>>>(s);
-        s.g.in.samples =
-            static_cast<const unsigned char *>(s.g.in.samples) + pictures * s.g.in.batch;
-        s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) + pictures * s.g.out.batch;
-        left -= pictures;
-    }
+    const dim3 grid(blocks, static_cast<unsigned>(launch->count));
+    special<In, C, K, F, N><<<grid, THREADS, 0, stream>>>(s);
     return cudaGetLastError();
 }
 

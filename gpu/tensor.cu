@@ -40,17 +40,16 @@ namespace
 {
 
 constexpr int WARPS = 2, THREADS = 32 * WARPS;
-constexpr int ROWS = 4;                 /* output rows at a time */
-constexpr int AHEAD = 3;                /* batches of input rows on their way */
-constexpr int BLOCK = 8, STRIP = 128;   /* samples */
-constexpr int SUMS = 4;                 /* of a lane for a row of a strip */
-constexpr int WORD = 4, GROUP = 16;     /* bytes; a lane has a word of a group */
-constexpr int RGB = 3;                  /* channels, of what goes by channel */
-constexpr int RUN = GF_FACTORS_RUN;     /* samples of a product of halves */
-constexpr int RUNS = 4;                 /* of a strip of kernels that are products */
-constexpr size_t WAVES = 3;             /* of warps, so that the last are not waited for long */
-constexpr size_t MOST_PICTURES = 65535; /* of a launch: what grid.y holds */
-constexpr float START = 12582912.0f;    /* GF_TENSOR_START as a float */
+constexpr int ROWS = 4;               /* output rows at a time */
+constexpr int AHEAD = 3;              /* batches of input rows on their way */
+constexpr int BLOCK = 8, STRIP = 128; /* samples */
+constexpr int SUMS = 4;               /* of a lane for a row of a strip */
+constexpr int WORD = 4, GROUP = 16;   /* bytes; a lane has a word of a group */
+constexpr int RGB = 3;                /* channels, of what goes by channel */
+constexpr int RUN = GF_FACTORS_RUN;   /* samples of a product of halves */
+constexpr int RUNS = 4;               /* of a strip of kernels that are products */
+constexpr size_t WAVES = 3;           /* of warps, so that the last are not waited for long */
+constexpr float START = 12582912.0f;  /* GF_TENSOR_START as a float */
 
 /* ---- what a launch is told ---- */
 
@@ -1166,12 +1165,7 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
     cut(launch, gf_multiprocessors() * WARPS * static_cast<size_t>(blocks_at_once),
         find_cut(state->plan), &s);
     const unsigned blocks = gf_divide_up(s.walks.units * apart, static_cast<unsigned>(WARPS));
-    for (size_t done = 0; done < launch->count; done += MOST_PICTURES) {
-        const size_t left = launch->count - done;
-        const dim3 grid(blocks, static_cast<unsigned>(left < MOST_PICTURES ? left : MOST_PICTURES));
-        kernel<<<grid, THREADS, 0, stream>>>(s);
-        s.in.samples = static_cast<const unsigned char *>(s.in.samples) + grid.y * s.in.batch;
-        s.out.samples = static_cast<unsigned char *>(s.out.samples) + grid.y * s.out.batch;
-    }
+    const dim3 grid(blocks, static_cast<unsigned>(launch->count));
+    kernel<<<grid, THREADS, 0, stream>>>(s);
     return cudaGetLastError();
 }
