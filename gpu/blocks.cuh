@@ -5,6 +5,13 @@
 
 #include "gpu/launch.h"
 
+/* This thread's warp in its block; known to be the same in all lanes, so that what follows from it needs no vector
+ * registers. */
+__device__ inline int gf_warp()
+{
+    return __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
+}
+
 /* ---- how blocks share the rows ---- */
 
 template <typename T> inline T gf_divide_up(T a, T b)

@@ -133,7 +133,7 @@ cudaError_t gf_launch_light(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
-/* The forms of `special` for one small kernel on a channel of floats, for layers of one channel on few small pictures
+/* The forms of `special` for one small kernel on a channel of floats, for layers of one channel on small pictures
  * (is a launch one for them?), for others and for depthwise layers, which gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_small(const GfLaunch *launch);

@@ -81,12 +81,6 @@ struct Block {
     size_t picture;
 };
 
-/* Warp-uniform, and known to be: what follows from it needs no vector registers. */
-__device__ int my_warp()
-{
-    return __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
-}
-
 __device__ Block my_block(const Geometry &g)
 {
     const int columns = g.columns + g.width - 1;
@@ -175,9 +169,9 @@ __device__ void fill(const Geometry &g, const Block &block, int first, int end, 
     const bool together =
         y >= 0 && y + end - first <= g.in_height && i + end - first <= g.in.capacity;
     const unsigned char *next = static_cast<const unsigned char *>(g.in.samples) +
-                                (i + my_warp()) * g.in.stride + block.picture * g.in.batch +
+                                (i + gf_warp()) * g.in.stride + block.picture * g.in.batch +
                                 skip * static_cast<long long>(sizeof(In));
-    for (int row = my_warp(); row < end - first; row += WARPS, next += WARPS * g.in.stride) {
+    for (int row = gf_warp(); row < end - first; row += WARPS, next += WARPS * g.in.stride) {
         const In *from =
             together ? reinterpret_cast<const In *>(next) : input_row<In>(g, block, first + row);
         float *to = ring + wrapped(g, slot + row) * g.pitch;
@@ -317,7 +311,7 @@ __device__ void run_step(const Layer<K> &s, const Block &block, int row, int slo
     const Geometry &g = s.g;
     const int first_filter = static_cast<int>(blockIdx.y) * g.block_filters;
     const int end_filter = min(first_filter + g.block_filters, g.filters);
-    for (int unit = my_warp(); unit < g.warp_items * g.slices; unit += WARPS) {
+    for (int unit = gf_warp(); unit < g.warp_items * g.slices; unit += WARPS) {
         const int slice = static_cast<int>(unit * g.unit_share >> 16);
         const Tile tile = my_tile(g, block, row, slot, unit - slice * g.warp_items);
         const int begin = first_filter + slice * g.slice_filters;

@@ -3,12 +3,12 @@
  *
  * A block has a whole picture in shared memory, with its border and as f32, and makes some of the maps: as many groups
  * of filters share a picture as there are multiprocessors for. Copies of the picture are asked for before anything
- * else, and the border is filled in while they are under way. Then warps take units, as in special_g.cu: a warp's
+ * else, and the border is filled in while they are under way. Then warps take units, as in special_layer.cu: a warp's
  * worth of tiles, times a slice of the filters.
  *
  * The kernel is launched early (gf_launch_early(), gpu/blocks.cuh).
  *
- * Costs: as special_g.cu; a picture is read from memory once, and by the other groups from L2. */
+ * Costs: as special_layer.cu; a picture is read from memory once, and by the other groups from L2. */
 #include "gpu/device.cuh"
 
 namespace
@@ -51,12 +51,6 @@ template <int K> struct Layer {
 
 /* ---- the picture ---- */
 
-/* Warp-uniform, and known to be. */
-__device__ int my_warp()
-{
-    return __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
-}
-
 template <typename In> __device__ const In *row_of(const Geometry &g, int y)
 {
     return reinterpret_cast<const In *>(static_cast<const unsigned char *>(g.in) +
@@ -68,7 +62,7 @@ template <typename In> __device__ void copy_inside(const Geometry &g, float *pic
 {
     const int end_y = min(g.origin_y + g.rows, g.in_height);
     const int begin_x = max(g.origin_x, 0), end_x = min(g.origin_x + g.columns, g.in_width);
-    for (int y = max(g.origin_y, 0) + my_warp(); y < end_y; y += WARPS) {
+    for (int y = max(g.origin_y, 0) + gf_warp(); y < end_y; y += WARPS) {
         const In *from = row_of<In>(g, y);
         float *to = picture + (y - g.origin_y) * g.pitch - g.origin_x;
         for (int x = begin_x + static_cast<int>(threadIdx.x % 32); x < end_x; x += 32)
@@ -113,7 +107,7 @@ template <int K> __device__ void load_window(const Geometry &g, const float *cor
 }
 
 /* Where a tile's samples of map 0 go, of which SIDE x SIDE outputs were made one, and how many of its rows and columns
- * there are. (Found once for all maps, unlike in special_g.cu.) */
+ * there are. (Found once for all maps, unlike in special_layer.cu.) */
 struct Place {
     unsigned char *to;
     int rows, columns;
@@ -204,7 +198,7 @@ __global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constan
     const int end_filter = min(first_filter + g.block_filters, g.filters);
     __pipeline_wait_prior(0);
     __syncthreads();
-    for (int unit = my_warp(); unit < g.warp_items * g.slices; unit += WARPS) {
+    for (int unit = gf_warp(); unit < g.warp_items * g.slices; unit += WARPS) {
         const int slice = static_cast<int>(unit * g.unit_share >> 16);
         const int own = (unit - slice * g.warp_items) * 32 + static_cast<int>(threadIdx.x % 32);
         const int item = min(own, g.items - 1);
@@ -306,8 +300,8 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 
 } // namespace
 
-/* Faster than strips, as measured (bench/results): not large pictures that too few blocks share, nor many pictures a
- * multiprocessor, least where windows take most of the registers. */
+/* Is it faster than strips? Fitted to 144 cases (bench/results/2026-11-22-h200-4.md): not for large pictures that few
+ * blocks share, nor for many pictures a multiprocessor, still fewer where windows take most of the registers. */
 bool gf_special_is_small(const GfLaunch *launch)
 {
     const GfStep *step = launch->step, *last = launch->pool ? launch->pool : step;
