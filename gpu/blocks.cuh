@@ -200,23 +200,62 @@ inline size_t gf_shared_limit()
     return static_cast<size_t>(bytes);
 }
 
-/* Lets a kernel have that much dynamic shared memory: beyond 48 KiB it must be asked for. */
+/* Lets a kernel have that much dynamic shared memory: beyond 48 KiB it must be asked for. It is given all that there is,
+ * for good: other threads may be about to launch it with more. */
 template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t bytes)
 {
-    return bytes <= 48 * 1024
-               ? cudaSuccess
-               : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bytes));
+    cudaFuncAttributes code;
+    if (bytes <= 48 * 1024)
+        return cudaSuccess;
+    const cudaError_t error = cudaFuncGetAttributes(&code, kernel);
+    if (error != cudaSuccess || bytes <= static_cast<size_t>(code.maxDynamicSharedSizeBytes))
+        return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(gf_shared_limit() - code.sharedSizeBytes));
 }
 
-/* Launches a kernel whose first instruction is gf_wait_for_stream(): where the card can, its blocks come as soon as
- * there is room beside the last ones of the kernel before it in the stream, instead of after that kernel's end. */
+/* Dynamic shared memory with which a multiprocessor holds no more blocks of a kernel than it has to run when all have
+ * as many: `bytes`, or more. */
+template <typename Kernel>
+cudaError_t gf_spread_evenly(Kernel kernel, const cudaFuncAttributes &code, size_t blocks,
+                             unsigned threads, size_t *bytes)
+{
+    int device, shared, most;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error =
+            cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, kernel,
+                                                              static_cast<int>(threads), *bytes);
+    const size_t each = gf_divide_up(blocks, gf_multiprocessors());
+    if (error != cudaSuccess || each >= static_cast<size_t>(most))
+        return error;
+    /* One more does not fit. A KiB of each is the card's. */
+    const size_t share = static_cast<size_t>(shared) / (each + 1),
+                 own = code.sharedSizeBytes + 1024;
+    if (share >= *bytes + own)
+        *bytes = share - own + 1;
+    return error;
+}
+
+/* Launches a kernel that calls gf_wait_for_stream(): where the card can, its blocks come as soon as there is room beside
+ * the last ones of the kernel before it in the stream, instead of after that kernel's end. They settle where there is
+ * room first, so they are kept from sharing a multiprocessor while another has none. */
 template <typename... Args>
 cudaError_t gf_launch_early(void (*kernel)(Args...), dim3 grid, unsigned threads, size_t bytes,
                             cudaStream_t stream, const Args &...args)
 {
     cudaFuncAttributes code;
-    const cudaError_t error = cudaFuncGetAttributes(&code, kernel);
+    cudaError_t error = gf_allow_shared(kernel, bytes);
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&code, kernel);
+    const bool waits = error == cudaSuccess && code.ptxVersion >= 90; /* older code does not */
+    if (waits)
+        error = gf_spread_evenly(kernel, code, static_cast<size_t>(grid.x) * grid.y * grid.z,
+                                 threads, &bytes);
+    if (error == cudaSuccess)
+        error = gf_allow_shared(kernel, bytes);
     if (error != cudaSuccess)
         return error;
     cudaLaunchAttribute early = {};
@@ -228,7 +267,7 @@ cudaError_t gf_launch_early(void (*kernel)(Args...), dim3 grid, unsigned threads
     config.dynamicSmemBytes = bytes;
     config.stream = stream;
     config.attrs = &early;
-    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0; /* older code does not wait */
+    config.numAttrs = waits ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, args...);
 }
 

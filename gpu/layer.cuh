@@ -1,6 +1,6 @@
 /* What the forms of `special` for layers of one channel share (special_layer.cu, special_small.cu): the tile of
- * outputs that a thread computes for one filter after the other, and the numbers of filters, which lie in constant
- * memory with a kernel's parameters.
+ * outputs that a thread computes for one filter after the other, from its sums to what is stored; and the numbers of
+ * filters, which lie in constant memory with a kernel's parameters.
  *
  * Where 2 x 2 pooling follows, a tile has four whole windows: their maxima or means are stored, a quarter as many
  * samples, and the map itself is never written, nor read again. */
@@ -23,6 +23,20 @@ template <int K> constexpr int GF_WINDOW_ROWS = GF_TILE + K - 1;
 
 template <int K> using GfWindow = float[GF_WINDOW_ROWS<K>][4 * GF_WINDOW_VECTORS<K>];
 
+struct GfLayer {
+    GfOutRows out;
+    size_t pixel_bytes,
+        plane_bytes;   /* from a sample to the next one, and to that of the next map */
+    int out_width;     /* before pooling */
+    int width, height; /* taps */
+    int filters;
+    bool vector_out;
+    bool scaled;    /* the sum: else it begins with what is added to it */
+    bool rectified; /* the only function is ReLU */
+    bool pooled, average;
+    GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
+};
+
 /* The numbers of a filter: its taps, row by row, with what their sum begins, and what is added when it is scaled; then
  * room to an even number, so that two can be read at once. */
 template <int K> struct GfNumbers {
@@ -37,10 +51,9 @@ constexpr int GF_MOST_FILTERS = (GF_PARAMETER_BYTES - static_cast<int>(sizeof(Ge
 
 /* ---- a tile ---- */
 
-/* The responses of one filter, in the order of its taps, without functions. FULL: the kernel is K x K, else it is
- * smaller. */
-template <int K, bool FULL, typename Layer>
-__device__ inline void gf_respond(const Layer &layer, const GfNumbers<K> &numbers,
+/* The responses of one filter, in the order of its taps. FULL: the kernel is K x K, else it is smaller. */
+template <int K, bool FULL>
+__device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
                                   const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
 {
 #pragma unroll
@@ -60,6 +73,12 @@ __device__ inline void gf_respond(const Layer &layer, const GfNumbers<K> &number
 #pragma unroll
         for (int i = 0; i < GF_TILE_OUTPUTS; i++)
             v[i] = fmaf(v[i], layer.finish.scale, numbers.v[GfNumbers<K>::SHIFT]);
+    if (layer.rectified)
+#pragma unroll
+        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+            v[i] = fmaf(gf_more(v[i], 0.0f), layer.finish.gain, layer.finish.mid);
+    else if (layer.finish.posts > 0)
+        gf_post_each(layer.finish, v, [](int) { return true; });
 }
 
 /* The maxima or means of the windows of a tile, as pool.cu makes them. */
@@ -74,6 +93,82 @@ __device__ inline void gf_pool_tile(bool average, const float (&v)[GF_TILE_OUTPU
             pooled[i] = static_cast<float>((static_cast<double>(a) + b + c + d) / 4.0);
         else
             pooled[i] = gf_more(gf_more(gf_more(a, b), c), d);
+    }
+}
+
+/* Where a tile's samples of map 0 go, of which SIDE x SIDE outputs were made one, and how many of its rows and columns
+ * there are. */
+struct GfTilePlace {
+    unsigned char *to;
+    int rows, columns;
+    bool exists;
+};
+
+/* Of the tile that begins with output (row, column) of a picture, before pooling; there are outputs in `rows` rows from
+ * there on. */
+template <int SIDE>
+__device__ inline GfTilePlace gf_place_tile(const GfLayer &layer, size_t picture, size_t row,
+                                            int rows, int column, bool exists)
+{
+    GfTilePlace place;
+    place.to = static_cast<unsigned char *>(layer.out.samples) + picture * layer.out.batch +
+               row / SIDE * layer.out.stride + column / SIDE * layer.pixel_bytes;
+    place.rows = min(GF_TILE, rows) / SIDE;
+    place.columns = min(GF_TILE, layer.out_width - column) / SIDE;
+    place.exists = exists && rows > 0 && column < layer.out_width;
+    return place;
+}
+
+/* Stores a tile's samples of a map. */
+template <typename Out, int SIDE>
+__device__ inline void gf_store_tile_as(const GfLayer &layer, const GfTilePlace &place,
+                                        unsigned char *to,
+                                        const float (&v)[GF_TILE_OUTPUTS / (SIDE * SIDE)])
+{
+    constexpr int ACROSS = GF_TILE / SIDE;
+    const auto store_rows = [&](bool whole) {
+#pragma unroll
+        for (int r = 0; r < GF_TILE / SIDE; r++, to += layer.out.stride) {
+            if (r >= place.rows)
+                break;
+            gf_store_samples<ACROSS>(reinterpret_cast<Out *>(to), layer.out.pixel, place.columns,
+                                     whole, v + r * ACROSS);
+        }
+    };
+    if (layer.vector_out && place.columns == ACROSS)
+        store_rows(true);
+    else
+        store_rows(false);
+}
+
+template <int SIDE>
+__device__ inline void gf_store_tile(const GfLayer &layer, const GfTilePlace &place, int f,
+                                     const float (&v)[GF_TILE_OUTPUTS / (SIDE * SIDE)])
+{
+    unsigned char *to = place.to + f * layer.plane_bytes;
+    if (layer.finish.out == GF_F32)
+        gf_store_tile_as<float, SIDE>(layer, place, to, v);
+    else if (layer.finish.out == GF_U8)
+        gf_store_tile_as<uint8_t, SIDE>(layer, place, to, v);
+    else
+        gf_store_tile_as<uint16_t, SIDE>(layer, place, to, v);
+}
+
+/* Responses of filter f on a window: made, pooled where SIDE is 2, and stored where the tile exists. */
+template <int K, bool FULL, int SIDE>
+__device__ inline void gf_run_tile(const GfLayer &layer, const GfNumbers<K> &numbers,
+                                   const GfWindow<K> &x, const GfTilePlace &place, int f)
+{
+    float v[GF_TILE_OUTPUTS];
+    gf_respond<K, FULL>(layer, numbers, x, v);
+    if (!place.exists)
+        return;
+    if constexpr (SIDE == 1) {
+        gf_store_tile<SIDE>(layer, place, f, v);
+    } else {
+        float pooled[GF_TILE_OUTPUTS / 4];
+        gf_pool_tile(layer.average, v, pooled);
+        gf_store_tile<SIDE>(layer, place, f, pooled);
     }
 }
 
@@ -104,27 +199,29 @@ inline bool gf_layer_begins(const GfStep *step)
     return whole || gf_sample_is_float(step->in);
 }
 
-/* What both geometries tell of a layer and its outputs, of all filters: out, out_width (before pooling; with a pool,
- * columns that lie in its windows), width and height of the kernel, filters, whether a tile's rows are stored as
- * vectors, whether the sum is `scaled` or begins with what is added to it, whether it is `pooled`, by the `average`, and
- * how it is finished: without functions the scale holds the gain too, and `out` is as it is stored. */
-template <typename Layer> void gf_describe(const GfLaunch *launch, Layer *layer)
+/* Of all filters. With a pool: columns that lie in its windows. */
+inline GfLayer gf_layer(const GfLaunch *launch)
 {
     const GfStep *step = launch->step, *pool = launch->pool;
     const size_t side = pool ? GF_TILE_POOL : 1;
-    layer->out = launch->out;
-    layer->out_width = static_cast<int>(pool ? pool->out_width * side : step->out_width);
-    layer->width = static_cast<int>(step->linear.width);
-    layer->height = static_cast<int>(step->linear.height);
-    layer->filters = static_cast<int>(step->linear.filters);
-    layer->finish = gf_finish<float>(step);
-    layer->finish.out = pool ? pool->out : step->out;
-    layer->vector_out = gf_rows_aligned(launch->out, layer->finish.out, GF_TILE / side);
-    layer->pooled = pool != nullptr;
-    layer->average = pool && pool->pool.op == GF_POOL_AVERAGE;
+    GfLayer layer = {};
+    layer.out = launch->out;
+    layer.out_width = static_cast<int>(pool ? pool->out_width * side : step->out_width);
+    layer.width = static_cast<int>(step->linear.width);
+    layer.height = static_cast<int>(step->linear.height);
+    layer.filters = static_cast<int>(step->linear.filters);
+    layer.finish = gf_finish<float>(step);
+    layer.finish.out = pool ? pool->out : step->out;
+    layer.pixel_bytes = layer.out.pixel * gf_sample_size(layer.finish.out);
+    layer.plane_bytes = layer.out.plane * gf_sample_size(layer.finish.out);
+    layer.vector_out = gf_rows_aligned(launch->out, layer.finish.out, GF_TILE / side);
+    layer.rectified = step->posts == 1 && step->post[0].op == GF_POINTWISE_RELU;
+    layer.pooled = pool != nullptr;
+    layer.average = pool && pool->pool.op == GF_POOL_AVERAGE;
     if (step->posts == 0)
-        layer->finish.scale = static_cast<float>(step->linear.scale * step->gain);
-    layer->scaled = layer->finish.scale != 1.0f || !gf_layer_begins(step);
+        layer.finish.scale = static_cast<float>(step->linear.scale * step->gain);
+    layer.scaled = layer.finish.scale != 1.0f || !gf_layer_begins(step);
+    return layer;
 }
 
 /* The taps of filter f in their K x K box, and all that is added to their sum. */
@@ -142,7 +239,7 @@ void gf_place_filter(const GfLaunch *launch, size_t f, bool scaled, GfNumbers<K>
 }
 
 /* A launch of a layer for as many filters as its parameters hold, and again for the next: `Layer` has the launch's
- * geometry `g` and the `numbers` of filters; `run` is told it, for g.filters of them. */
+ * geometry `g`, a GfLayer, and the `numbers` of filters; `run` is told it, for g.filters of them. */
 template <int K, typename Layer, typename Run>
 cudaError_t gf_run_filters(const GfLaunch *launch, Layer s, Run run)
 {
@@ -154,9 +251,8 @@ cudaError_t gf_run_filters(const GfLaunch *launch, Layer s, Run run)
         for (int f = 0; f < s.g.filters; f++)
             gf_place_filter<K>(launch, static_cast<size_t>(first + f), s.g.scaled, &s.numbers[f]);
         error = run(s);
-        s.g.out.samples =
-            static_cast<unsigned char *>(s.g.out.samples) +
-            static_cast<size_t>(most) * s.g.out.plane * gf_sample_size(s.g.finish.out);
+        s.g.out.samples = static_cast<unsigned char *>(s.g.out.samples) +
+                          static_cast<size_t>(most) * s.g.plane_bytes;
     }
     return error;
 }

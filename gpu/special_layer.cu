@@ -14,7 +14,7 @@
  * The work of a step is cut into units, a warp's worth of such tiles times a slice of the filters,
  * that the warps of a block take in turn. The units, the columns of a strip and the rows of a step
  * are chosen at launch, so that small pictures too keep all lanes busy: the tiles of a warp may lie
- * in several rows. (Small pictures have a form of their own: special_small.cu.)
+ * in several rows. (Few small pictures have a form of their own: special_small.cu.)
  *
  * Parameters hold some filters only (18 of 7 x 7, 33 of 5 x 5, 78 of 3 x 3); more take a launch for
  * as many, and the input is read again.
@@ -40,13 +40,11 @@ template <int K> constexpr int OVERHANG = 4 * GF_WINDOW_VECTORS<K> - N;
 
 /* ---- what a launch is told ---- */
 
-struct Geometry {
+struct Geometry : GfLayer {
     GfRows in;
-    GfOutRows out;
     size_t y0, y1; /* before pooling, as out_width is */
     long long in_width, in_height, origin_y;
-    int origin_x, out_width;
-    int width, height;      /* taps */
+    int origin_x;
     int tiles, columns;     /* of a strip: threads side by side, and N times as many pixels */
     unsigned tile_share;    /* 65536 / tiles, rounded up: division by multiplication */
     int step_rows, items;   /* of a step: rows, and tiles */
@@ -55,13 +53,9 @@ struct Geometry {
     int pitch, ring_rows;   /* of the ring: floats of a row, rows */
     int block_rows;
     unsigned strips;
-    int filters, block_filters, slice_filters;
-    bool vector_out;
-    bool scaled; /* the sum: else it begins with what is added to it */
-    bool pooled, average;
+    int block_filters, slice_filters;
     GfBorder border;
     float border_value;
-    GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
 };
 
 template <int K> struct Layer {
@@ -235,47 +229,6 @@ __device__ void load_window(const Geometry &g, const Tile &tile, const float *ri
     }
 }
 
-/* ---- storing ---- */
-
-/* Stores a tile's samples of map f, of which SIDE x SIDE were made one. */
-template <typename Out, int SIDE>
-__device__ void store_tile(const Geometry &g, const Block &block, const Tile &tile, int f,
-                           const float (&v)[ROWS * N / (SIDE * SIDE)])
-{
-    constexpr int ACROSS = N / SIDE;
-    const int left = block.left + tile.column;
-    unsigned char *row = static_cast<unsigned char *>(g.out.samples) +
-                         (block.top - g.y0 + tile.row) / SIDE * g.out.stride +
-                         block.picture * g.out.batch +
-                         (left / SIDE * g.out.pixel + f * g.out.plane) * sizeof(Out);
-    const int columns = min(N, g.out_width - left) / SIDE;
-    const int rows = min(ROWS, block.rows - tile.row) / SIDE;
-#pragma unroll
-    for (int r = 0; r < ROWS / SIDE; r++, row += g.out.stride) {
-        if (r >= rows)
-            break;
-        gf_store_samples<ACROSS>(reinterpret_cast<Out *>(row), g.out.pixel, columns,
-                                 g.vector_out && columns == ACROSS, v + r * ACROSS);
-    }
-}
-
-template <int SIDE>
-__device__ void store(const Geometry &g, const Block &block, const Tile &tile, int f,
-                      const float (&v)[ROWS * N / (SIDE * SIDE)])
-{
-    switch (g.finish.out) {
-    case GF_U8:
-        store_tile<uint8_t, SIDE>(g, block, tile, f, v);
-        break;
-    case GF_U16:
-        store_tile<uint16_t, SIDE>(g, block, tile, f, v);
-        break;
-    default:
-        store_tile<float, SIDE>(g, block, tile, f, v);
-        break;
-    }
-}
-
 /* ---- the kernel ---- */
 
 /* All filters of one unit on one tile. */
@@ -283,24 +236,13 @@ template <int K, bool FULL, int SIDE>
 __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile, int first_filter,
                          int end_filter, const float *ring)
 {
-    const Geometry &g = s.g;
+    const GfTilePlace place =
+        gf_place_tile<SIDE>(s.g, block.picture, block.top - s.g.y0 + tile.row,
+                            block.rows - tile.row, block.left + tile.column, tile.exists);
     GfWindow<K> x;
-    float v[ROWS * N];
-    load_window<K, FULL>(g, tile, ring, x);
-    for (int f = first_filter; f < end_filter; f++) {
-        gf_respond<K, FULL>(g, s.numbers[f], x, v);
-        if (g.finish.posts > 0)
-            gf_post_each(g.finish, v, [](int) { return true; });
-        if (!tile.exists)
-            continue;
-        if constexpr (SIDE == 1) {
-            store<SIDE>(g, block, tile, f, v);
-        } else {
-            float pooled[ROWS * N / (SIDE * SIDE)];
-            gf_pool_tile(g.average, v, pooled);
-            store<SIDE>(g, block, tile, f, pooled);
-        }
-    }
+    load_window<K, FULL>(s.g, tile, ring, x);
+    for (int f = first_filter; f < end_filter; f++)
+        gf_run_tile<K, FULL, SIDE>(s.g, s.numbers[f], x, place, f);
 }
 
 /* All units of the step that begins with row `row`, which is in the ring from `slot` on. */
@@ -331,6 +273,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
     const Geometry &g = s.g;
     const Block block = my_block(g);
     map_columns(g, block, places);
+    gf_wait_for_stream();
     __syncthreads();
     int filled = 0;              /* rows that are or were in the ring, */
     int free_slot = 0, slot = 0; /* where the next one goes, and where `row` is */
@@ -518,7 +461,7 @@ Geometry describe(const GfLaunch *launch)
     const GfStep *step = launch->step;
     const size_t side = launch->pool ? GF_TILE_POOL : 1;
     Geometry g = {};
-    gf_describe(launch, &g);
+    static_cast<GfLayer &>(g) = gf_layer(launch);
     g.in = launch->in;
     g.y0 = launch->y0 * side;
     g.y1 = launch->y1 * side;
@@ -553,8 +496,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
                         static_cast<unsigned>(launch->count));
         const auto kernel =
             g.pooled ? special_layer<In, K, FULL, GF_TILE_POOL> : special_layer<In, K, FULL, 1>;
-        kernel<<<grid, THREADS, bytes, stream>>>(s);
-        return cudaGetLastError();
+        return gf_launch_early(kernel, grid, THREADS, bytes, stream, s);
     });
 }
 

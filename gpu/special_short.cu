@@ -331,6 +331,7 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
     const size_t down = (static_cast<size_t>(blockIdx.y) * DOWN<K> + warp / ACROSS) * ROWS;
     if (first >= s.width || down >= s.rows)
         return;
+    gf_wait_for_stream();
     const int count = static_cast<int>(min(s.rows - down, static_cast<size_t>(ROWS)));
     Rows<K> rows;
     read_rows(s, {s.y0 + down, count, first}, rows);
@@ -388,8 +389,7 @@ template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStrea
     const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, STRIP * ACROSS)),
                     static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS * DOWN<K>)),
                     static_cast<unsigned>(launch->count));
-    special_short<Out, K><<<grid, 32 * ACROSS * DOWN<K>, 0, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch_early(special_short<Out, K>, grid, 32 * ACROSS * DOWN<K>, 0, stream, s);
 }
 
 template <typename Out> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)

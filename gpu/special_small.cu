@@ -19,17 +19,7 @@ constexpr int PICTURE_FLOATS = 9 << 10; /* in shared memory, at most */
 constexpr int MOST_TILES = 32;          /* side by side */
 constexpr int MOST_SLICES = 4 * WARPS;  /* of filters: few enough for divisions by multiplication */
 
-struct Geometry {
-    GfOutRows out;
-    size_t pixel_bytes, plane_bytes; /* from a sample to the next one; to the next map's */
-    int out_width;                   /* before pooling */
-    int width, height;               /* taps */
-    int filters;
-    bool vector_out;
-    bool scaled;    /* the sum: else it begins with what is added to it */
-    bool rectified; /* the only function is ReLU */
-    bool pooled, average;
-    GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
+struct Geometry : GfLayer {
     const void *in;
     size_t in_stride, in_batch; /* bytes */
     int in_width, in_height, origin_x, origin_y;
@@ -70,24 +60,26 @@ template <typename In> __device__ void copy_inside(const Geometry &g, float *pic
     }
 }
 
-/* The others by the border's rule; a constant, the padding of layers most often, is not looked for. */
+/* Tells set(place in shared memory, row, column) of every sample beside the picture. */
+template <typename Set> __device__ void for_border(const Geometry &g, Set set)
+{
+    for (int i = threadIdx.x; i < g.rows * g.pitch; i += THREADS) {
+        const int row = static_cast<int>(__umulhi(i, g.pitch_share));
+        const int y = row + g.origin_y, x = i - row * g.pitch + g.origin_x;
+        if (static_cast<unsigned>(y) >= static_cast<unsigned>(g.in_height) ||
+            static_cast<unsigned>(x) >= static_cast<unsigned>(g.in_width))
+            set(i, y, x);
+    }
+}
+
+/* Samples by the border's rule. */
 template <typename In> __device__ void copy_border(const Geometry &g, float *picture)
 {
-    const bool constant = g.border == GF_BORDER_CONSTANT || g.border == GF_BORDER_VALID;
-    for (int i = threadIdx.x; i < g.rows * g.pitch; i += THREADS) {
-        const int row = static_cast<int>(__umulhi(i, g.pitch_share)), column = i - row * g.pitch;
-        int y = row + g.origin_y, x = column + g.origin_x;
-        if (static_cast<unsigned>(y) < static_cast<unsigned>(g.in_height) &&
-            static_cast<unsigned>(x) < static_cast<unsigned>(g.in_width))
-            continue;
-        if (constant) {
-            picture[i] = g.border_value;
-            continue;
-        }
-        y = static_cast<int>(gf_border_index(y, g.in_height, g.border));
-        x = static_cast<int>(gf_border_index(x, g.in_width, g.border));
-        gf_copy_sample(row_of<In>(g, y) + x, picture + i);
-    }
+    for_border(g, [&](int i, int y, int x) {
+        const int row = static_cast<int>(gf_border_index(y, g.in_height, g.border));
+        const int column = static_cast<int>(gf_border_index(x, g.in_width, g.border));
+        gf_copy_sample(row_of<In>(g, row) + column, picture + i);
+    });
 }
 
 /* ---- the kernel ---- */
@@ -106,93 +98,19 @@ template <int K> __device__ void load_window(const Geometry &g, const float *cor
         }
 }
 
-/* Where a tile's samples of map 0 go, of which SIDE x SIDE outputs were made one, and how many of its rows and columns
- * there are. (Found once for all maps, unlike in special_layer.cu.) */
-struct Place {
-    unsigned char *to;
-    int rows, columns;
-    bool exists;
-};
-
-/* Of the tile that begins with output (row, column), before pooling; there are outputs in `rows` rows from there on. */
-template <int SIDE>
-__device__ Place find_place(const Geometry &g, size_t picture, size_t row, int rows, int column,
-                            bool exists)
-{
-    Place place;
-    place.to = static_cast<unsigned char *>(g.out.samples) + picture * g.out.batch +
-               row / SIDE * g.out.stride + column / SIDE * g.pixel_bytes;
-    place.rows = min(GF_TILE, rows) / SIDE;
-    place.columns = min(GF_TILE, g.out_width - column) / SIDE;
-    place.exists = exists && rows > 0 && column < g.out_width;
-    return place;
-}
-
-template <typename Out, int SIDE>
-__device__ void store_as(const Geometry &g, const Place &place, unsigned char *to,
-                         const float (&v)[GF_TILE_OUTPUTS / (SIDE * SIDE)])
-{
-    constexpr int ACROSS = GF_TILE / SIDE;
-    const auto store_rows = [&](bool whole) {
-#pragma unroll
-        for (int r = 0; r < GF_TILE / SIDE; r++, to += g.out.stride)
-            if (r < place.rows)
-                gf_store_samples<ACROSS>(reinterpret_cast<Out *>(to), g.out.pixel, place.columns,
-                                         whole, v + r * ACROSS);
-    };
-    if (g.vector_out && place.columns == ACROSS)
-        store_rows(true);
-    else
-        store_rows(false);
-}
-
-/* Stores a tile's samples of map f. */
-template <int SIDE>
-__device__ void store(const Geometry &g, const Place &place, int f,
-                      const float (&v)[GF_TILE_OUTPUTS / (SIDE * SIDE)])
-{
-    unsigned char *to = place.to + f * g.plane_bytes;
-    if (g.finish.out == GF_F32)
-        store_as<float, SIDE>(g, place, to, v);
-    else if (g.finish.out == GF_U8)
-        store_as<uint8_t, SIDE>(g, place, to, v);
-    else
-        store_as<uint16_t, SIDE>(g, place, to, v);
-}
-
-/* Map f on a tile's window. */
-template <int K, bool FULL, int SIDE>
-__device__ void run_tile(const Geometry &g, const GfNumbers<K> &numbers, const GfWindow<K> &x,
-                         const Place &place, int f)
-{
-    float v[GF_TILE_OUTPUTS];
-    gf_respond<K, FULL>(g, numbers, x, v);
-    if (g.rectified)
-#pragma unroll
-        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
-            v[i] = fmaf(gf_more(v[i], 0.0f), g.finish.gain, g.finish.mid);
-    else if (g.finish.posts > 0)
-        gf_post_each(g.finish, v, [](int) { return true; });
-    if (!place.exists)
-        return;
-    if constexpr (SIDE == 1) {
-        store<SIDE>(g, place, f, v);
-    } else {
-        float pooled[GF_TILE_OUTPUTS / (SIDE * SIDE)];
-        gf_pool_tile(g.average, v, pooled);
-        store<SIDE>(g, place, f, pooled);
-    }
-}
-
 template <typename In, int K, bool FULL, int SIDE>
 __global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constant__ Layer<K> s)
 {
     extern __shared__ float4 memory[];
     float *picture = reinterpret_cast<float *>(memory);
     const Geometry &g = s.g;
+    const bool constant = g.border == GF_BORDER_CONSTANT || g.border == GF_BORDER_VALID;
+    if (constant)
+        for_border(g, [&](int i, int, int) { picture[i] = g.border_value; });
     gf_wait_for_stream();
     copy_inside<In>(g, picture);
-    copy_border<In>(g, picture);
+    if (!constant)
+        copy_border<In>(g, picture);
     __pipeline_commit();
     const int first_filter = static_cast<int>(blockIdx.y) * g.block_filters;
     const int end_filter = min(first_filter + g.block_filters, g.filters);
@@ -204,14 +122,14 @@ __global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constan
         const int item = min(own, g.items - 1);
         const int row = static_cast<int>(item * g.tile_share >> 16) * GF_TILE;
         const int column = (item - row / GF_TILE * g.tiles) * GF_TILE;
-        const Place place = find_place<SIDE>(g, blockIdx.x, static_cast<size_t>(row),
-                                             g.out_height - row, column, own < g.items);
+        const GfTilePlace place = gf_place_tile<SIDE>(g, blockIdx.x, static_cast<size_t>(row),
+                                                      g.out_height - row, column, own < g.items);
         const int begin = first_filter + slice * g.slice_filters;
         const int end = min(begin + g.slice_filters, end_filter);
         GfWindow<K> x;
         load_window<K>(g, picture + row * g.pitch + column, x);
         for (int f = begin; f < end; f++)
-            run_tile<K, FULL, SIDE>(g, s.numbers[f], x, place, f);
+            gf_run_tile<K, FULL, SIDE>(g, s.numbers[f], x, place, f);
     }
 }
 
@@ -260,10 +178,7 @@ Geometry describe(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     Geometry g = {};
-    gf_describe(launch, &g);
-    g.pixel_bytes = g.out.pixel * gf_sample_size(g.finish.out);
-    g.plane_bytes = g.out.plane * gf_sample_size(g.finish.out);
-    g.rectified = step->posts == 1 && step->post[0].op == GF_POINTWISE_RELU;
+    static_cast<GfLayer &>(g) = gf_layer(launch);
     g.in = launch->in.samples;
     g.in_stride = launch->in.stride;
     g.in_batch = launch->in.batch;
@@ -287,14 +202,8 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
                         static_cast<unsigned>(gf_divide_up(s.g.filters, s.g.block_filters)));
         const auto kernel =
             s.g.pooled ? special_small<In, K, FULL, GF_TILE_POOL> : special_small<In, K, FULL, 1>;
-        size_t bytes = static_cast<size_t>(s.g.rows * s.g.pitch) * sizeof(float);
-        /* Where each has a multiprocessor for itself, so shall the next launch's: of those that come early some would
-         * find room in pairs. */
-        if (grid.x * grid.y <= gf_multiprocessors() && bytes < gf_shared_limit() / 2)
-            bytes = gf_shared_limit() / 2;
-        const cudaError_t error = gf_allow_shared(kernel, bytes);
-        return error == cudaSuccess ? gf_launch_early(kernel, grid, THREADS, bytes, stream, s)
-                                    : error;
+        const size_t bytes = static_cast<size_t>(s.g.rows * s.g.pitch) * sizeof(float);
+        return gf_launch_early(kernel, grid, THREADS, bytes, stream, s);
     });
 }
 

@@ -882,8 +882,7 @@ template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t strea
                              S::pairs && S::channels == 1 ? TOGETHER : WORD);
     const bool whole = s.words_out && s.out_samples % TOGETHER == 0;
     const auto kernel = whole ? tensor_rolling<S, true> : tensor_rolling<S, false>;
-    cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes);
+    cudaError_t error = gf_allow_shared(kernel, S::bytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, S::bytes);
     if (error != cudaSuccess || blocks == 0)
