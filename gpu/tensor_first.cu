@@ -751,6 +751,7 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
     const Tile tile = find_tile<F>(q);
     const Shared shared = find_shared<F>(q, memory);
     find_input<F>(q, tile, shared);
+    gf_wait_for_stream();
     __syncthreads();
     stage_tile<F, In>(q, tile, shared);
     __syncthreads();
@@ -838,11 +839,8 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     for (size_t c = 0; step->centres && c < step->channels; c++)
         q.centres[c] = static_cast<float>(step->centres[c]);
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
-    cudaError_t error = gf_allow_shared(tensor_first<F, In>, bytes);
-    if (error != cudaSuccess)
-        return error;
-    tensor_first<F, In><<<static_cast<unsigned>(blocks), THREADS, bytes, stream>>>(q);
-    return cudaGetLastError();
+    return gf_launch_early(tensor_first<F, In>, static_cast<unsigned>(blocks), THREADS, bytes,
+                           stream, q);
 }
 
 /* Bytes are exact, and so must be what stands around them. */

@@ -300,19 +300,21 @@ static void random_network(size_t turn)
     run_one("networks", format, layer_options(depth, turn / DEPTHS), filter);
 }
 
-/* Layers of a map each on small pictures, whose kernels may begin before those whose map they read have ended. */
+/* Layers of a map each, whose kernels may begin before those whose map they read have ended; every third picture is
+ * larger than what a block has in shared memory. */
 static bool random_chain(size_t turn)
 {
     const GfSample *depth = depths[turn % DEPTHS];
     GfFilter *filter = new_filter();
     for (size_t i = 0; i < 2; i++) {
-        size_t side = 5 + 2 * below(2);
+        size_t side = 1 + 2 * below(4);
         GfLinear *linear = add_layer(filter, i == 0 ? 1 : 1 + below(6), 1, 1, side, side);
         linear->sampling.fit = GF_FIT_BORDER;
         add_bias(linear, gf_sample_max(depth[0]) / 4.0);
     }
-    return run_picked("chains of layers", format_of(10 + below(90), 10 + below(60), 1, depth[0]),
-                      layer_options(depth, turn / DEPTHS), 1, filter);
+    GfFormat format = turn / 2 % 3 == 0 ? format_of(300 + below(300), 200 + below(100), 1, depth[0])
+                                        : format_of(10 + below(90), 10 + below(60), 1, depth[0]);
+    return run_picked("chains of layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
 /* Classic filters before and after a layer of one group a channel, opacity and all. */
@@ -345,7 +347,7 @@ void test_networks(void)
     draw_each(drafted_network, quick ? 2 : 120);
     for (size_t i = 0; i < (quick ? 2 : 90); i++)
         random_network(i);
-    draw_each(random_chain, quick ? 2 : 54);
+    draw_each(random_chain, quick ? 3 : 108);
     for (size_t i = 0; i < (quick ? 1 : 36); i++)
         random_mixture(i);
 }
