@@ -168,16 +168,25 @@ inline size_t gf_multiprocessors()
     return static_cast<size_t>(count);
 }
 
+/* Bytes of shared memory of a multiprocessor of the current device, 0 when it does not say. Of each block some are the
+ * card's. */
+constexpr size_t GF_BLOCK_BYTES = 1024;
+
+inline size_t gf_multiprocessor_bytes()
+{
+    int device, bytes;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) !=
+            cudaSuccess)
+        return 0;
+    return static_cast<size_t>(bytes);
+}
+
 /* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory each,
- * `most` at most. A KiB of each is the card's. */
+ * `most` at most. */
 inline size_t gf_blocks_at_once(size_t most, size_t bytes)
 {
-    int device, shared;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) !=
-            cudaSuccess)
-        return 1;
-    size_t room = static_cast<size_t>(shared) / (bytes + 1024);
+    const size_t room = gf_multiprocessor_bytes() / (bytes + GF_BLOCK_BYTES);
     return room < 1 || most < 1 ? 1 : room < most ? room : most;
 }
 
@@ -200,8 +209,8 @@ inline size_t gf_shared_limit()
     return static_cast<size_t>(bytes);
 }
 
-/* Lets a kernel have that much dynamic shared memory: beyond 48 KiB it must be asked for. It is given all that there is,
- * for good: other threads may be about to launch it with more. */
+/* Lets a kernel have that much dynamic shared memory: beyond 48 KiB it must be asked for. It is given all that there
+ * is, for good: other threads may be about to launch it with more. */
 template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t bytes)
 {
     cudaFuncAttributes code;
@@ -214,68 +223,82 @@ template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t byt
                                 static_cast<int>(gf_shared_limit() - code.sharedSizeBytes));
 }
 
-/* Dynamic shared memory with which a multiprocessor holds no more blocks of a kernel than it has to run when all have
- * as many: `bytes`, or more. */
-template <typename Kernel>
-cudaError_t gf_spread_evenly(Kernel kernel, const cudaFuncAttributes &code, size_t blocks,
-                             unsigned threads, size_t *bytes)
-{
-    int device, shared, most;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error =
-            cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, kernel,
-                                                              static_cast<int>(threads), *bytes);
-    const size_t each = gf_divide_up(blocks, gf_multiprocessors());
-    if (error != cudaSuccess || each >= static_cast<size_t>(most))
-        return error;
-    /* One more does not fit. A KiB of each is the card's. */
-    const size_t share = static_cast<size_t>(shared) / (each + 1),
-                 own = code.sharedSizeBytes + 1024;
-    if (share >= *bytes + own)
-        *bytes = share - own + 1;
-    return error;
-}
+/* ---- launches that begin early ---- */
 
-/* Launches a kernel that calls gf_wait_for_stream(): where the card can, its blocks come as soon as there is room beside
- * the last ones of the kernel before it in the stream, instead of after that kernel's end. They settle where there is
- * room first, so they are kept from sharing a multiprocessor while another has none. */
+/* Blocks of a launch: `bytes` of dynamic shared memory each; `cluster` of them, side by side, are one. */
+struct GfBlocks {
+    dim3 grid, threads;
+    size_t bytes;
+    unsigned cluster = 1;
+};
+
+/* Launches a kernel that calls gf_wait_for_stream(): where the card can, its blocks come as soon as there is room
+ * beside the last ones of the kernel before it in the stream, instead of after that kernel's end. */
 template <typename... Args>
-cudaError_t gf_launch_early(void (*kernel)(Args...), dim3 grid, unsigned threads, size_t bytes,
-                            cudaStream_t stream, const Args &...args)
+cudaError_t gf_launch_early(void (*kernel)(Args...), const GfBlocks &blocks, cudaStream_t stream,
+                            const Args &...args)
 {
     cudaFuncAttributes code;
-    cudaError_t error = gf_allow_shared(kernel, bytes);
+    cudaError_t error = gf_allow_shared(kernel, blocks.bytes);
     if (error == cudaSuccess)
         error = cudaFuncGetAttributes(&code, kernel);
-    const bool waits = error == cudaSuccess && code.ptxVersion >= 90; /* older code does not */
-    if (waits)
-        error = gf_spread_evenly(kernel, code, static_cast<size_t>(grid.x) * grid.y * grid.z,
-                                 threads, &bytes);
-    if (error == cudaSuccess)
-        error = gf_allow_shared(kernel, bytes);
     if (error != cudaSuccess)
         return error;
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = bytes;
+    config.gridDim = blocks.grid;
+    config.blockDim = blocks.threads;
+    config.dynamicSmemBytes = blocks.bytes;
     config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = waits ? 1 : 0;
+    config.attrs = attributes;
+    if (code.ptxVersion >= 90) { /* older code does not wait */
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (blocks.cluster > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs++].val.clusterDim = {blocks.cluster, 1, 1};
+    }
     return cudaLaunchKernelEx(&config, kernel, args...);
 }
 
-/* Lets the next kernel's blocks come, if it is launched so, and waits until all kernels before this one have ended and
- * what they wrote is seen. Before it global memory must be neither read nor written. */
-__device__ inline void gf_wait_for_stream()
+/* Blocks of a multiprocessor when all have as many. */
+inline size_t gf_blocks_each(const dim3 &grid)
+{
+    return gf_divide_up(static_cast<size_t>(grid.x) * grid.y * grid.z, gf_multiprocessors());
+}
+
+/* Blocks that come early settle where there is room first. With more shared memory they cannot share a multiprocessor
+ * while another has none: it holds as many as it has to when all have as many. */
+template <typename Kernel> GfBlocks gf_spread(Kernel kernel, GfBlocks blocks)
+{
+    const dim3 threads = blocks.threads;
+    const size_t each = gf_blocks_each(blocks.grid);
+    cudaFuncAttributes code;
+    int most;
+    if (gf_allow_shared(kernel, blocks.bytes) != cudaSuccess ||
+        cudaFuncGetAttributes(&code, kernel) != cudaSuccess ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &most, kernel, static_cast<int>(threads.x * threads.y * threads.z), blocks.bytes) !=
+            cudaSuccess ||
+        each >= static_cast<size_t>(most))
+        return blocks;
+    /* One more does not fit. */
+    const size_t share = gf_multiprocessor_bytes() / (each + 1);
+    const size_t own = code.sharedSizeBytes + GF_BLOCK_BYTES;
+    if (share >= blocks.bytes + own)
+        blocks.bytes = share - own + 1;
+    return blocks;
+}
+
+/* Waits until all kernels before this one have ended and what they wrote is seen. Before it of global memory only
+ * weights may be touched, which were there before any launch. `next`: the blocks of the next kernel, if it is launched
+ * early, may come. */
+__device__ inline void gf_wait_for_stream(bool next = true)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+    if (next)
+        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

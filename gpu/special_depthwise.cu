@@ -145,6 +145,7 @@ __global__ void __launch_bounds__(THREADS) depthwise(const __grid_constant__ Dep
     const unsigned thread = threadIdx.x, i = blockIdx.x * THREADS + thread;
     if (i >= q.threads)
         return;
+    gf_wait_for_stream();
     const unsigned column = quotient(i, q.columns), plane = quotient(column, q.runs);
     const unsigned x = i - column * q.columns.by;
     const int o = static_cast<int>(plane);
@@ -256,6 +257,6 @@ extern "C" cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaS
     q.threads = static_cast<unsigned>(threads);
     const dim3 blocks(gf_divide_up(q.threads, static_cast<unsigned>(THREADS)),
                       static_cast<unsigned>(launch->count));
-    choice.kernel<<<blocks, THREADS, 0, stream>>>(q);
-    return cudaGetLastError();
+    return gf_launch_early(choice.kernel, gf_spread(choice.kernel, {blocks, THREADS, 0}), stream,
+                           q);
 }

@@ -496,7 +496,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
                         static_cast<unsigned>(launch->count));
         const auto kernel =
             g.pooled ? special_layer<In, K, FULL, GF_TILE_POOL> : special_layer<In, K, FULL, 1>;
-        return gf_launch_early(kernel, grid, THREADS, bytes, stream, s);
+        return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS, bytes}), stream, s);
     });
 }
 

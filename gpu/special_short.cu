@@ -389,7 +389,8 @@ template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStrea
     const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, STRIP * ACROSS)),
                     static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS * DOWN<K>)),
                     static_cast<unsigned>(launch->count));
-    return gf_launch_early(special_short<Out, K>, grid, 32 * ACROSS * DOWN<K>, 0, stream, s);
+    const auto kernel = special_short<Out, K>;
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * ACROSS * DOWN<K>, 0}), stream, s);
 }
 
 template <typename Out> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)

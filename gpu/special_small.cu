@@ -203,7 +203,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
         const auto kernel =
             s.g.pooled ? special_small<In, K, FULL, GF_TILE_POOL> : special_small<In, K, FULL, 1>;
         const size_t bytes = static_cast<size_t>(s.g.rows * s.g.pitch) * sizeof(float);
-        return gf_launch_early(kernel, grid, THREADS, bytes, stream, s);
+        return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS, bytes}), stream, s);
     });
 }
 

@@ -839,8 +839,9 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     for (size_t c = 0; step->centres && c < step->channels; c++)
         q.centres[c] = static_cast<float>(step->centres[c]);
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
-    return gf_launch_early(tensor_first<F, In>, static_cast<unsigned>(blocks), THREADS, bytes,
-                           stream, q);
+    const auto kernel = tensor_first<F, In>;
+    const GfBlocks grid = {static_cast<unsigned>(blocks), THREADS, bytes};
+    return gf_launch_early(kernel, gf_spread(kernel, grid), stream, q);
 }
 
 /* Bytes are exact, and so must be what stands around them. */

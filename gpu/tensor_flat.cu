@@ -45,6 +45,7 @@ struct Flat {
     int live_rows;     /* of a picture, that outputs have */
     long long line;    /* octets from line to line */
     int line_rows;     /* of all pictures */
+    bool brief;        /* it is laid out by few blocks */
     Octet *lines;
     float *scales; /* of each group, stage, phase and row: what sums are multiplied by */
     const Octet *weights;
@@ -126,14 +127,6 @@ __device__ float block_largest(float most)
 
 constexpr int OWN = 4; /* samples that a thread keeps; where there are more it reads them again */
 
-/* The launch after this one may begin, up to where it waits for this one. */
-__device__ void launch_next()
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /* A block: one row of the line, of all octets of a stage. PHASES: there may be several in a row. */
 template <typename In, bool PHASES>
 __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
@@ -161,7 +154,7 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
     const auto write = [&](int i, const Numbers &numbers, float scale) {
         write_octet(q, numbers, scale, to + i % phases * 2 * q.line + i / phases);
     };
-    launch_next();
+    gf_wait_for_stream();
     const int begin = static_cast<int>(threadIdx.x);
     Numbers mine[OWN] = {};
     float most = 0.0F;
@@ -187,14 +180,6 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
 }
 
 /* ---- what only sm_90 has ---- */
-
-/* Until the launch before this one has written what it writes. */
-__device__ void wait_for_launch()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 
 /* Barriers by which groups take turns: wait_turn(i) until both called one of these for group i. */
 __device__ void wait_turn(int group)
@@ -363,7 +348,7 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
         for (int i = 0; i < OWN; i++)
             scales[i] = from[rows[i]];
     };
-    wait_for_launch();
+    gf_wait_for_stream(q.brief);
 #pragma unroll
     for (int i = 0; i < OWN; i++)
         rows[i] = shared->rows[min(i * WARP + lane, T::positions - 1)];
@@ -665,6 +650,24 @@ struct Slice {
     size_t n, count, y0, y1;
 };
 
+/* Those that lay the lines out. */
+GfBlocks blocks_of_lines(const Flat &q)
+{
+    const unsigned octets = static_cast<unsigned>(q.octets);
+    const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
+    const unsigned most = 1024 / octets,
+                   fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
+    const dim3 threads(fit < most ? fit : most, octets);
+    const dim3 blocks(static_cast<unsigned>(q.line_rows),
+                      static_cast<unsigned>(q.groups * q.stages),
+                      static_cast<unsigned>(q.phases_y));
+    return {blocks, threads, 0};
+}
+
+/* Threads of a multiprocessor that lay lines out, where those are brief. Then the multiplying launch lets the next one's
+ * blocks come: with more of them layers took up to 5 % longer on an H200, with fewer up to 18 % less. */
+constexpr size_t FEW = 1024;
+
 Flat flat_of(const GfLaunch *launch, const Slice &slice)
 {
     const GfStep *step = launch->step;
@@ -705,25 +708,18 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.units = state->units;
     q.lifted = state->lifted;
     q.weight_bytes = static_cast<int>(gf_flat_step_vectors(step) * sizeof(Octet));
+    const GfBlocks lines = blocks_of_lines(q);
+    q.brief = gf_blocks_each(lines.grid) * lines.threads.x * lines.threads.y <= FEW;
     return q;
 }
 
 cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
 {
-    const unsigned octets = static_cast<unsigned>(q.octets);
-    const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
-    const unsigned most = 1024 / octets,
-                   fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
-    const dim3 threads(fit < most ? fit : most, octets);
-    const dim3 blocks(static_cast<unsigned>(q.line_rows),
-                      static_cast<unsigned>(q.groups * q.stages),
-                      static_cast<unsigned>(q.phases_y));
     const bool several = q.phases_x > 1;
     void (*const kernel)(const Flat) =
         q.sample == GF_F32 ? (several ? lay_out<float, true> : lay_out<float, false>)
                            : (several ? lay_out<void, true> : lay_out<void, false>);
-    kernel<<<blocks, threads, 0, stream>>>(q);
-    return cudaGetLastError();
+    return gf_launch_early(kernel, gf_spread(kernel, blocks_of_lines(q)), stream, q);
 }
 
 /* Positions of a slice's line up to the last one that has an output. */
@@ -744,22 +740,9 @@ struct Cut {
 
 cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)
 {
-    cudaError_t error = gf_allow_shared(cut.kernel, cut.bytes);
-    if (error != cudaSuccess)
-        return error;
-    cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim = {static_cast<unsigned>(cut.q.shares), 1, 1};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = cut.blocks;
-    config.blockDim = THREADS;
-    config.dynamicSmemBytes = cut.bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = cut.q.shares > 1 ? 2 : 1;
-    return cudaLaunchKernelEx(&config, cut.kernel, cut.q);
+    return gf_launch_early(cut.kernel,
+                           {cut.blocks, THREADS, cut.bytes, static_cast<unsigned>(cut.q.shares)},
+                           stream, cut.q);
 }
 
 /* The kernel that knows width and channels of a step when compiled, or the one that knows nothing. */

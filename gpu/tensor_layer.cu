@@ -573,6 +573,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
                            q.weights + corner.group * q.group_weights + first * q.stage_weights +
                                corner.map / 16 * 2 * WARP,
                            warp);
+    gf_wait_for_stream();
 #pragma unroll 1
     for (int stage = first - 2; stage < end; stage++) {
         const Ahead<T, In> ahead = {
@@ -667,24 +668,10 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     q.across = static_cast<unsigned>(across);
     q.down = static_cast<unsigned>(down);
     q.map_tiles = static_cast<unsigned>(map_tiles);
-    cudaError_t error = gf_allow_shared(tensor_layer<T, In>, bytes);
-    if (error != cudaSuccess)
-        return error;
-    if (q.parts == 1) {
-        tensor_layer<T, In><<<static_cast<unsigned>(blocks), T::threads, bytes, stream>>>(q);
-        return cudaGetLastError();
-    }
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {static_cast<unsigned>(q.parts), 1, 1};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = static_cast<unsigned>(blocks);
-    config.blockDim = T::threads;
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, tensor_layer<T, In>, q);
+    const auto kernel = tensor_layer<T, In>;
+    const GfBlocks grid = {static_cast<unsigned>(blocks), T::threads, bytes,
+                           static_cast<unsigned>(q.parts)};
+    return gf_launch_early(kernel, q.parts == 1 ? gf_spread(kernel, grid) : grid, stream, q);
 }
 
 /* What a launch takes, in microseconds: once; each of its blocks, once; for each of its stages; for each step of each row of one; and
