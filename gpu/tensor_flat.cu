@@ -45,7 +45,7 @@ struct Flat {
     int live_rows;     /* of a picture, that outputs have */
     long long line;    /* octets from line to line */
     int line_rows;     /* of all pictures */
-    bool brief;        /* it is laid out by few blocks */
+    bool brief;        /* few blocks lay it out */
     Octet *lines;
     float *scales; /* of each group, stage, phase and row: what sums are multiplied by */
     const Octet *weights;
@@ -664,8 +664,8 @@ GfBlocks blocks_of_lines(const Flat &q)
     return {blocks, threads, 0};
 }
 
-/* Threads of a multiprocessor that lay lines out, where those are brief. Then the multiplying launch lets the next one's
- * blocks come: with more of them layers took up to 5 % longer on an H200, with fewer up to 18 % less. */
+/* Threads of a multiprocessor that lay lines out, where those are brief. Then the multiplying launch lets the next
+ * one's blocks come: where there were more, layers took up to 5 % longer by it on an H200, here up to 18 % less. */
 constexpr size_t FEW = 1024;
 
 Flat flat_of(const GfLaunch *launch, const Slice &slice)

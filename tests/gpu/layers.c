@@ -300,8 +300,8 @@ static void random_network(size_t turn)
     run_one("networks", format, layer_options(depth, turn / DEPTHS), filter);
 }
 
-/* Layers of a map each, whose kernels may begin before those whose map they read have ended; every third picture is
- * larger than what a block has in shared memory. */
+/* Layers of a map each, whose kernels may begin before those whose map they read have ended; a third of the pictures are
+ * too large for a block's shared memory. */
 static bool random_chain(size_t turn)
 {
     const GfSample *depth = depths[turn % DEPTHS];
