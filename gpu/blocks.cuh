@@ -168,10 +168,9 @@ inline size_t gf_multiprocessors()
     return static_cast<size_t>(count);
 }
 
-/* Bytes of shared memory of a multiprocessor of the current device, 0 when it does not say. Of each block some are the
- * card's. */
-constexpr size_t GF_BLOCK_BYTES = 1024;
+constexpr size_t GF_BLOCK_BYTES = 1024; /* of shared memory, that the card takes for each block */
 
+/* Bytes of shared memory of a multiprocessor of the current device; 0 when it does not say. */
 inline size_t gf_multiprocessor_bytes()
 {
     int device, bytes;

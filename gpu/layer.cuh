@@ -23,12 +23,12 @@ template <int K> constexpr int GF_WINDOW_ROWS = GF_TILE + K - 1;
 
 template <int K> using GfWindow = float[GF_WINDOW_ROWS<K>][4 * GF_WINDOW_VECTORS<K>];
 
+/* A layer and its outputs, of all filters or of those of a launch. */
 struct GfLayer {
     GfOutRows out;
-    size_t pixel_bytes,
-        plane_bytes;   /* from a sample to the next one, and to that of the next map */
-    int out_width;     /* before pooling */
-    int width, height; /* taps */
+    size_t pixel_bytes, plane_bytes; /* from a sample to the next one; to the next map's */
+    int out_width;                   /* before pooling */
+    int width, height;               /* taps */
     int filters;
     bool vector_out;
     bool scaled;    /* the sum: else it begins with what is added to it */
@@ -48,6 +48,12 @@ template <int K> struct GfNumbers {
 template <int K, typename Geometry>
 constexpr int GF_MOST_FILTERS = (GF_PARAMETER_BYTES - static_cast<int>(sizeof(Geometry))) /
                                 static_cast<int>(sizeof(GfNumbers<K>));
+
+/* What a launch is told: a GfLayer and how it is cut, and its filters. */
+template <int K, typename Geometry> struct GfFilters {
+    Geometry g;
+    GfNumbers<K> numbers[GF_MOST_FILTERS<K, Geometry>];
+};
 
 /* ---- a tile ---- */
 
@@ -238,8 +244,8 @@ void gf_place_filter(const GfLaunch *launch, size_t f, bool scaled, GfNumbers<K>
         static_cast<float>(gf_layer_shift(step, f));
 }
 
-/* A launch of a layer for as many filters as its parameters hold, and again for the next: `Layer` has the launch's
- * geometry `g`, a GfLayer, and the `numbers` of filters; `run` is told it, for g.filters of them. */
+/* A launch of a layer for as many filters as its parameters hold, and again for the next: `run` is told a GfFilters of
+ * g.filters of them. */
 template <int K, typename Layer, typename Run>
 cudaError_t gf_run_filters(const GfLaunch *launch, Layer s, Run run)
 {

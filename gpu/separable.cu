@@ -447,7 +447,7 @@ size_t cut_bytes(const GfLaunch *launch, const Cut &cut)
 /* Blocks of a multiprocessor. */
 size_t blocks_at_once(size_t bytes)
 {
-    const size_t room = MULTIPROCESSOR_BYTES / (bytes + 1024);
+    const size_t room = MULTIPROCESSOR_BYTES / (bytes + GF_BLOCK_BYTES);
     return room < 1 ? 1 : room < MOST_THREADS / THREADS ? room : MOST_THREADS / THREADS;
 }
 

@@ -14,7 +14,7 @@
  * The work of a step is cut into units, a warp's worth of such tiles times a slice of the filters,
  * that the warps of a block take in turn. The units, the columns of a strip and the rows of a step
  * are chosen at launch, so that small pictures too keep all lanes busy: the tiles of a warp may lie
- * in several rows. (Few small pictures have a form of their own: special_small.cu.)
+ * in several rows. (Small pictures have a form of their own: special_small.cu.)
  *
  * Parameters hold some filters only (18 of 7 x 7, 33 of 5 x 5, 78 of 3 x 3); more take a launch for
  * as many, and the input is read again.
@@ -58,10 +58,7 @@ struct Geometry : GfLayer {
     float border_value;
 };
 
-template <int K> struct Layer {
-    Geometry g;
-    GfNumbers<K> numbers[GF_MOST_FILTERS<K, Geometry>];
-};
+template <int K> using Layer = GfFilters<K, Geometry>;
 
 /* ---- the ring ---- */
 

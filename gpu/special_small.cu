@@ -2,11 +2,10 @@
  * arithmetic but waiting, first for the launch, then for memory, then for the stores.
  *
  * A block has a whole picture in shared memory, with its border and as f32, and makes some of the maps: as many groups
- * of filters share a picture as there are multiprocessors for. Copies of the picture are asked for before anything
- * else, and the border is filled in while they are under way. Then warps take units, as in special_layer.cu: a warp's
- * worth of tiles, times a slice of the filters.
- *
- * The kernel is launched early (gf_launch_early(), gpu/blocks.cuh).
+ * of filters share a picture as there are multiprocessors for. The kernel is launched early (gf_launch_early(),
+ * gpu/blocks.cuh), and writes a border that is a constant while the one before it ends; then it asks for copies of the
+ * picture, and for those of any other border. Then warps take units, as in special_layer.cu: a warp's worth of tiles,
+ * times a slice of the filters.
  *
  * Costs: as special_layer.cu; a picture is read from memory once, and by the other groups from L2. */
 #include "gpu/device.cuh"
@@ -34,10 +33,7 @@ struct Geometry : GfLayer {
     float border_value;
 };
 
-template <int K> struct Layer {
-    Geometry g;
-    GfNumbers<K> numbers[GF_MOST_FILTERS<K, Geometry>];
-};
+template <int K> using Layer = GfFilters<K, Geometry>;
 
 /* ---- the picture ---- */
 
@@ -209,8 +205,9 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 
 } // namespace
 
-/* Is it faster than strips? Fitted to 144 cases (bench/results/2026-11-22-h200-4.md): not for large pictures that few
- * blocks share, nor for many pictures a multiprocessor, still fewer where windows take most of the registers. */
+/* Is it faster than strips? Fitted to 144 cases (bench/results/2026-11-22-h200-4.md), measured before strips were launched
+ * early: not for large pictures that few blocks share, nor for many pictures a multiprocessor, still fewer where windows
+ * take most of the registers. */
 bool gf_special_is_small(const GfLaunch *launch)
 {
     const GfStep *step = launch->step, *last = launch->pool ? launch->pool : step;

@@ -93,7 +93,7 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int plane_bytes = copies * STEPS * matrix;
     static constexpr int batch_bytes = batch * pitch;
     static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
-    static_assert(blocks * (bytes + 1024) <= 228 << 10); /* a multiprocessor's */
+    static_assert(blocks * (bytes + GF_BLOCK_BYTES) <= 228 << 10); /* a multiprocessor's */
 };
 
 /* A unit: `rows` output rows from `top` on, counted from the launch's first, of a strip. */
