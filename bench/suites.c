@@ -146,6 +146,17 @@ static GfStatus first_cases(Specs *specs)
                                        .filters = filters[i / 16 % 2],
                                        .padding = kernels[i / 4 % 4] / 2,
                                        .stride = 1 + i / 32}));
+    for (size_t k = 0; k < 3; k++)
+        GF_TRY(specs_add(specs, (Spec){.in = GF_U8,
+                                       .out = GF_F32,
+                                       .layer = true,
+                                       .batch = 1,
+                                       .channels = 1,
+                                       .width = 1024,
+                                       .height = 1024,
+                                       .kernel = kernels[k],
+                                       .filters = 4,
+                                       .padding = kernels[k] / 2}));
     return GF_OK;
 }
 

@@ -439,21 +439,25 @@ static bool special_pays(const GfStep *step, bool wide)
 }
 
 /* Of layers, squares as networks have them, where a card has work for a while. On one channel, windows side
- * by side, small kernels are faster by multiply-adds, and more exact. */
+ * by side, small kernels are faster by multiply-adds, and more exact; so are those of 5 x 5 where many maps of
+ * a large picture are written. */
 static bool tensor_pays(const GfStep *step, bool wide)
 {
+    enum { MANY = 32, LARGE = 1 << 24 }; /* maps, pixels */
     const GfLinear *linear = &step->linear;
     const size_t taps = gf_linear_taps(linear), few = taps < 49 ? 8 : 4;
     (void)wide;
-    const double work =
-        (double)(taps * linear->filters) * ((double)step->out_width * (double)step->out_height);
+    const double pixels = (double)step->out_width * (double)step->out_height;
+    const double work = (double)(taps * linear->filters) * pixels;
     /* Of larger kernels an estimate: with less to do few multiprocessors have any of it. */
     if (!gf_step_is_layer(step))
         return gf_special_side(linear) > 1 &&
                (!gf_tensor_is_large(step) || work * (double)step->channels >= 1 << 26);
     if (gf_tensor_is_first(step)) {
         const bool gray = linear->depth == 1 && step->stride_x == 1;
-        return (!gray || taps >= 25) && linear->filters >= (gray ? few : 8) && work >= 1 << 22;
+        if (gray && (taps < 25 || (taps < 49 && linear->filters >= MANY && pixels >= LARGE)))
+            return false;
+        return linear->filters >= (gray ? few : 8) && work >= 1 << 22;
     }
     if (linear->depth < 16 || linear->filters / linear->groups < 32)
         return false;

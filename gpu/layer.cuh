@@ -137,8 +137,8 @@ __device__ inline void gf_store_tile_as(const GfLayer &layer, const GfTilePlace 
         for (int r = 0; r < GF_TILE / SIDE; r++, to += layer.out.stride) {
             if (r >= place.rows)
                 break;
-            gf_store_samples<ACROSS>(reinterpret_cast<Out *>(to), layer.out.pixel, place.columns,
-                                     whole, v + r * ACROSS);
+            gf_store_samples<ACROSS, true>(reinterpret_cast<Out *>(to), layer.out.pixel,
+                                           place.columns, whole, v + r * ACROSS);
         }
     };
     if (layer.vector_out && place.columns == ACROSS)

@@ -1,15 +1,15 @@
 /* Method `tensor`, layers of few channels, such as a network's first: a product of matrices on tensor
  * cores, at the accuracy of f32. The first matrix has a row for each map, the second a column for each
- * pixel, and they are multiplied over the taps of one row of a kernel, eight or sixteen of them
- * (gf_tensor_first(), gpu/tensor_shape.h).
+ * window, and they are multiplied over the taps of one row of a kernel, eight or sixteen of them
+ * (gf_tensor_first(), gpu/tensor_shape.h). Of few maps on one channel it is the other way round: 16 windows
+ * are the rows, and the maps fill 8 columns.
  *
  * A block has a tile of 64 windows side by side. Its samples become numbers of f16 in shared memory, once
  * for all maps: the upper and the lower 11 bits of each, as for other layers (tensor_layer.cu), each row
- * of the tile multiplied by a power of two of its own. A column of the second matrix is nowhere else than
- * in that row, since neighbouring windows overlap: a lane reads its two samples of it as one word.
+ * of the tile multiplied by a power of two of its own. A window is nowhere else than in that row, since
+ * neighbours overlap: a lane reads its two samples of it as one word.
  *
- * A warp computes units: 16 rows of the first matrix, times 8 windows, times several output rows. It goes
- * down the input rows, each of which is read once and multiplied by every row of the kernel that meets it.
+ * A warp computes units: what one product holds, times several output rows. It goes down the input rows, each of which is read once and multiplied by every row of the kernel that meets it.
  * The tensor cores, which cut sums off where f32 would round, sum a few rows of a kernel, fewer where those
  * of the picture are not in the same units: powers of two are taken one of every eighth, so that most are.
  * Those sums are added by f32's rules. A row's power of two depends on its tile's columns alone, so that bits
@@ -18,8 +18,8 @@
  * Samples of 8 bits are numbers of f16 as they are, and have no lower part; so they are after a whole number was
  * taken off them, where a network's entry is part of the layer (gpu/enter.h).
  *
- * Costs for 8 maps at 16 pixels, or 16 maps at 8, and a row of a kernel: a product and a half, of 16 numbers
- * (bytes: one; kernels of more than 7 rows: three and two). */
+ * Costs for 8 maps at 16 pixels, 16 maps at 8, or 4 maps at 32, and a row of a kernel: a product and a half, of
+ * 16 numbers (bytes: one; kernels of more than 7 rows: three and two). */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -28,32 +28,32 @@ namespace
 {
 
 constexpr int WARP = 32, WARPS = 4, THREADS = WARP * WARPS;
-constexpr int TEAM = 8;                  /* lanes that load a row of the picture */
-constexpr int OCTET = 8;                 /* taps */
-constexpr int WINDOWS = 8, PRODUCTS = 8; /* columns of a product, products side by side in a tile */
-constexpr int SCALES_APART = 8;          /* binary places */
-constexpr size_t NOWHERE = SIZE_MAX;     /* a row that is not on the picture */
+constexpr int TEAM = 8;              /* lanes that load a row of the picture */
+constexpr int OCTET = 8;             /* taps */
+constexpr int WINDOWS = 64;          /* side by side in a tile */
+constexpr int SCALES_APART = 8;      /* binary places */
+constexpr size_t NOWHERE = SIZE_MAX; /* a row that is not on the picture */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel;
- * DOWNS: copies of a map, one below the other. */
-template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, int DOWNS> struct Form {
+ * FEW: windows are the rows of the product. */
+template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW> struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
     static constexpr bool large = HEIGHT >= 9; /* too many registers, too much code */
-    static constexpr bool exact = EXACT, single = SINGLE;
-    static constexpr int shifts = STRIDE == 1 ? 2 : 1, downs = DOWNS, maps = 16 / (shifts * downs);
-    static constexpr int kernel_rows = HEIGHT + downs - 1; /* with those that are zeros */
-    /* Of a unit, and of a thread in it. */
-    static constexpr int columns = WINDOWS * shifts, thread_rows = 4, rows = thread_rows * downs;
-    static constexpr int thread_maps = 2 / shifts, thread_columns = 2 * shifts;
+    static constexpr bool exact = EXACT, single = SINGLE, few = FEW;
+    static constexpr int shifts = STRIDE == 1 ? 2 : 1;
+    static constexpr int windows = FEW ? 16 : 8; /* of a product */
+    static constexpr int maps = FEW ? GF_FIRST_FEW : 16 / shifts;
+    /* Of a unit, and of a thread in it, which has as many rows. */
+    static constexpr int columns = windows * shifts, rows = 4;
+    static constexpr int thread_maps = FEW ? 1 : 2 / shifts, thread_columns = 2 * shifts;
     static constexpr int in_rows = (rows - 1) * STRIDE + HEIGHT;
-    /* Rows of a kernel that the tensor cores sum, at most four products, of small kernels two; one where
-     * copies begin and end at different rows, which must not matter. */
-    static constexpr int chain = downs == 2 ? 1 : (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
+    /* Rows of a kernel that the tensor cores sum: at most four products, of small kernels two. */
+    static constexpr int chain = (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
     /* Of a multiprocessor, which bounds a thread's registers. */
     static constexpr int blocks = octets == 2 || STRIDE == 4 ? 3 : 4;
     /* Words, of two samples: from window to window; of a row of the tile, bytes in fours; from row to row. */
     static constexpr int apart = shifts * STRIDE / 2;
-    static constexpr int needed = (PRODUCTS * WINDOWS - 1) * apart + octets * OCTET / 2;
+    static constexpr int needed = (WINDOWS - 1) * apart + octets * OCTET / 2;
     static constexpr int words = needed + (EXACT ? needed % 2 : 0);
     static constexpr int pitch = words * (EXACT ? 1 : 2);
     static constexpr int lane_words = (words + TEAM - 1) / TEAM;
@@ -65,6 +65,9 @@ template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, int DOWNS> struct For
                2 * words * sizeof(int);
     }
     static_assert(bytes(GF_FIRST_CHANNELS - (STRIDE == 4), in_rows) <= GF_SHARED_BYTES);
+    /* Of a row of a kernel a lane reads so many words of a tile's row, so far apart: of both its windows, or of each
+     * octet of one. */
+    static constexpr int lane_parts = FEW ? 2 : octets, part_apart = FEW ? apart : OCTET / 2;
 };
 
 /* A layer as its kernels see it. */
@@ -110,14 +113,14 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
     tile.run = static_cast<int>(i % q.splits) * q.split_runs;
     tile.end = min(tile.run + q.split_runs, q.runs);
     i /= q.splits;
-    tile.x = static_cast<long long>(i % q.across) * (PRODUCTS * F::columns);
+    tile.x = static_cast<long long>(i % q.across) * (WINDOWS * F::shifts);
     i /= q.across;
     tile.y = q.p.y0 + static_cast<size_t>(i % q.down) * static_cast<unsigned>(q.units * F::rows);
     tile.n = i / q.down;
     tile.rows = static_cast<int>(min(q.p.y1 - tile.y, static_cast<size_t>(q.units) * F::rows));
     tile.in_rows = (tile.rows - 1) * F::stride + F::height;
-    tile.columns = static_cast<int>(
-        min(q.p.out_width - tile.x, static_cast<long long>(PRODUCTS) * F::columns));
+    tile.columns =
+        static_cast<int>(min(q.p.out_width - tile.x, static_cast<long long>(WINDOWS) * F::shifts));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
                tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
     tile.edges = F::exact && q.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
@@ -295,9 +298,11 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
         INSIDE ? (tile.x * F::stride + q.p.origin_x) * static_cast<long long>(q.size) : 0;
     for (int first = 0; first < rows; first += RUN * TEAMS) {
         Samples<F> samples[RUN];
+        float lifts[RUN];
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
             const Line line = find_line<F::single>(q, tile, first + i * TEAMS + team);
+            lifts[i] = q.lifts[line.channel];
             const size_t row = shared.lines[line.y];
             const char *from = INSIDE || row != NOWHERE ? samples_of(q) + left + row +
                                                               line.channel * q.p.in.plane * q.size
@@ -319,7 +324,7 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
                 continue;
             store_row<F>(samples[i], scales.up, shared.words + row * F::pitch);
             if (my_word<F>(0) == 0)
-                shared.scales[row] = scales.down * q.lifts[line.channel];
+                shared.scales[row] = scales.down * lifts[i];
         }
     }
 }
@@ -479,19 +484,20 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
 
 /* A thread's sums, as products leave them. */
 template <typename F> struct Sums {
-    float of[F::thread_rows][4];
+    float of[F::rows][4];
 };
 
-/* What the rows of a kernel have of the first matrix: of one octet upper numbers, then lower ones; of two
- * the upper numbers of both, then the lower. */
+/* What the rows of a kernel have of their matrix, as split_first_taps() makes it (gpu/tensor_taps.cu): of one octet upper
+ * numbers, then lower ones; of two the upper numbers of both, then the lower; of few maps a word of each, and the upper
+ * one twice more. */
 template <typename F> struct Taps {
-    uint4 of[F::kernel_rows][F::octets];
+    uint4 of[F::height][F::octets];
 };
 
 template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps)
 {
 #pragma unroll
-    for (int i = 0; i < F::kernel_rows * F::octets; i++)
+    for (int i = 0; i < F::height * F::octets; i++)
         taps->of[i / F::octets][i % F::octets] = __ldg(from + i * WARP);
 }
 
@@ -499,9 +505,19 @@ template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps
  * sums off, which costs less while they are small; but large kernels have no registers for that order. */
 template <typename F>
 __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
-                         const uint32_t (&upper)[F::octets], const uint32_t (&lower)[F::octets])
+                         const uint32_t (&upper)[F::lane_parts],
+                         const uint32_t (&lower)[F::lane_parts])
 {
-    if constexpr (F::octets == 2) {
+    if constexpr (F::few) {
+        const uint4 both = {upper[0], upper[1], F::exact ? upper[0] : lower[0],
+                            F::exact ? upper[1] : lower[1]};
+        if (F::exact) {
+            gf_multiply_halves(d, both, a[0].x, a[0].y);
+        } else {
+            gf_multiply_halves(d, uint2{upper[0], upper[1]}, a[0].y);
+            gf_multiply_halves(d, both, a[0].z, a[0].w);
+        }
+    } else if constexpr (F::octets == 2) {
         if (F::large)
             gf_multiply_halves(d, a[0], upper[0], upper[1]);
         gf_multiply_halves(d, a[1], upper[0], upper[1]);
@@ -517,25 +533,13 @@ __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
 }
 
 /* Adds what the tensor cores summed, in units of `scale`, to what f32 sums. */
-__device__ void drain(float (&part)[4], float scale, float (&sum)[4], bool adds)
+__device__ void drain(float (&part)[4], float scale, float (&sum)[4])
 {
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        sum[j] = adds ? fmaf(part[j], scale, sum[j]) : sum[j];
+        sum[j] = fmaf(part[j], scale, sum[j]);
         part[j] = 0.0F;
     }
-}
-
-/* Which of the copies of its map that lie one below the other a thread has. */
-template <typename F> __device__ int my_down()
-{
-    return F::downs == 1 ? 0 : static_cast<int>(threadIdx.x) % WARP / 4 / F::maps;
-}
-
-/* Is it a row of the thread's kernel, rather than one of zeros? */
-template <typename F> __device__ bool is_mine(int row)
-{
-    return F::downs == 1 || (row >= my_down<F>() && row < F::height + my_down<F>());
 }
 
 /* Are all rows of each channel of a tile in the same units? Of a block's threads. */
@@ -559,20 +563,20 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
     for (int y = 0; y < F::in_rows; y++) {
         const float scale = scales[SAME ? 0 : y];
         const bool ends = !SAME && F::chain > 1 && scales[min(y + 1, F::in_rows - 1)] != scale;
-        uint32_t upper[F::octets], lower[F::octets];
+        uint32_t upper[F::lane_parts], lower[F::lane_parts];
 #pragma unroll
-        for (int i = 0; i < F::octets; i++) {
-            upper[i] = words[y * F::pitch + i * OCTET / 2];
-            lower[i] = F::exact ? 0 : words[y * F::pitch + F::words + i * OCTET / 2];
+        for (int i = 0; i < F::lane_parts; i++) {
+            upper[i] = words[y * F::pitch + i * F::part_apart];
+            lower[i] = F::exact ? 0 : words[y * F::pitch + F::words + i * F::part_apart];
         }
 #pragma unroll
-        for (int r = 0; r < F::thread_rows; r++) {
-            const int row = y - r * F::downs * F::stride;
-            if (row < 0 || row >= F::kernel_rows)
+        for (int r = 0; r < F::rows; r++) {
+            const int row = y - r * F::stride;
+            if (row < 0 || row >= F::height)
                 continue;
             multiply<F>(part.of[r], taps.of[row], upper, lower);
-            if (row % F::chain == F::chain - 1 || row == F::kernel_rows - 1 || ends)
-                drain(part.of[r], scale, sums->of[r], is_mine<F>(row));
+            if (row % F::chain == F::chain - 1 || row == F::height - 1 || ends)
+                drain(part.of[r], scale, sums->of[r]);
         }
     }
 }
@@ -582,21 +586,20 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
 /* A thread's samples of one map, from pixel (x, y) on. */
 template <typename F, typename Out>
 __device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
-                      const float (&v)[F::thread_rows * F::thread_columns])
+                      const float (&v)[F::rows * F::thread_columns])
 {
-    constexpr int N = F::thread_columns, ROWS = F::thread_rows;
-    const int columns = min(tile.columns - x, N), rows = (tile.rows - y + F::downs - 1) / F::downs;
-    const size_t step = F::downs * q.p.out.stride;
+    constexpr int N = F::thread_columns, ROWS = F::rows;
+    const int columns = min(tile.columns - x, N), rows = tile.rows - y;
     unsigned char *row =
         tile.out + y * q.p.out.stride + (x * q.p.out.pixel + o * q.p.out.plane) * sizeof(Out);
     if (q.vectors && columns == N && rows >= ROWS) {
 #pragma unroll
-        for (int r = 0; r < ROWS; r++, row += step)
-            gf_store_samples<N>(reinterpret_cast<Out *>(row), 1, N, true, v + r * N);
+        for (int r = 0; r < ROWS; r++, row += q.p.out.stride)
+            gf_store_samples<N, F::few>(reinterpret_cast<Out *>(row), 1, N, true, v + r * N);
         return;
     }
 #pragma unroll
-    for (int r = 0; r < ROWS; r++, row += step)
+    for (int r = 0; r < ROWS; r++, row += q.p.out.stride)
         if (r < rows)
             gf_store_samples<N>(reinterpret_cast<Out *>(row), q.p.out.pixel, columns, false,
                                 v + r * N);
@@ -610,7 +613,8 @@ template <typename F> struct Finish {
 
 template <typename F> __device__ int my_map(int run, int h)
 {
-    return run * F::maps + static_cast<int>(threadIdx.x) % WARP / 4 % F::maps + h * 8;
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    return run * F::maps + (F::few ? lane % 4 : lane / 4) + h * 8;
 }
 
 template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
@@ -651,18 +655,18 @@ __device__ float outside_of(const Layer &q, int o, long long x, long long y)
 /* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has too much. */
 template <typename F>
 __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int y,
-                             float (&v)[F::thread_rows * F::thread_columns])
+                             float (&v)[F::rows * F::thread_columns])
 {
     constexpr int N = F::thread_columns;
     const float gain = q.p.finish.posts == 0 ? q.p.finish.gain : 1.0F;
-    if (are_whole<F>(q, tile, x, y, N, (F::thread_rows - 1) * F::downs + 1))
+    if (are_whole<F>(q, tile, x, y, N, F::rows))
         return;
 #pragma unroll 1
-    for (int i = 0; i < F::thread_rows * N; i++) {
-        const long long down = static_cast<long long>(tile.y) + y + i / N * F::downs;
+    for (int i = 0; i < F::rows * N; i++) {
+        const long long down = static_cast<long long>(tile.y) + y + i / N;
         const float outside = gain * outside_of(q, o, tile.x + x + i % N, down);
 #pragma unroll
-        for (int j = 0; j < F::thread_rows * N; j++)
+        for (int j = 0; j < F::rows * N; j++)
             v[j] -= j == i ? outside : 0.0F;
     }
 }
@@ -675,8 +679,8 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
     constexpr int N = F::thread_columns;
     /* The code of large kernels on floats is more than what holds instructions. */
     constexpr int AT_ONCE = F::exact || !F::large ? F::thread_maps : 1;
-    x += static_cast<int>(threadIdx.x) % 4 * N;
-    y += my_down<F>();
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    x += (F::few ? lane / 4 : lane % 4) * N;
     if (x >= tile.columns || y >= tile.rows)
         return;
 #pragma unroll AT_ONCE
@@ -686,15 +690,13 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
             continue;
         const float scale = h == 0 ? mine.scale[0] : mine.scale[F::thread_maps - 1];
         const float shift = h == 0 ? mine.shift[0] : mine.shift[F::thread_maps - 1];
-        float v[F::thread_rows * N];
+        float v[F::rows * N];
 #pragma unroll
-        for (int i = 0; i < F::thread_rows * N; i++) {
+        for (int i = 0; i < F::rows * N; i++) {
             const float(&sum)[4] = sums.of[i / N];
             const int j = i % N;
-            v[i] = fmaf(F::shifts == 2 ? sum[j % 2 * 2 + j / 2]
-                        : h == 0       ? sum[j]
-                                       : sum[2 + j],
-                        scale, shift);
+            v[i] = fmaf(F::shifts == 2 && !F::few ? sum[j % 2 * 2 + j / 2] : sum[h * 2 + j], scale,
+                        shift);
         }
         if (tile.edges)
             take_outside<F>(q, tile, o, x, y, v);
@@ -714,11 +716,11 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 template <typename F, bool SAME>
 __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared)
 {
-    constexpr int CHANNEL = F::kernel_rows * F::octets * WARP; /* vectors of taps */
+    constexpr int CHANNEL = F::height * F::octets * WARP; /* vectors of taps */
     const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
     const int depth = F::single ? 1 : q.p.depth;
-    const uint32_t *lane_words = shared.words + lane / 4 * F::apart + lane % 4;
+    const uint32_t *lane_words = shared.words + lane / 4 * (F::few ? 2 : 1) * F::apart + lane % 4;
     for (int run = tile.run; run < tile.end; run++) {
         const uint4 *weights = q.weights + static_cast<size_t>(run * depth) * CHANNEL + lane;
         const Finish<F> mine = find_finish<F>(q, run);
@@ -736,7 +738,7 @@ __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared
                 if (!F::single)
                     read_taps<F>(weights + c * CHANNEL, &taps);
                 add_channel<F, SAME>(taps,
-                                     lane_words + row * F::pitch + column * WINDOWS * F::apart,
+                                     lane_words + row * F::pitch + column * F::windows * F::apart,
                                      shared.scales + row, &sums);
             }
             finish<F>(q, tile, run, column * F::columns, y, mine, sums);
@@ -789,7 +791,7 @@ template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)
 
 template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
 {
-    return gf_divide_up(launch->step->out_width, static_cast<size_t>(PRODUCTS * F::columns)) *
+    return gf_divide_up(launch->step->out_width, static_cast<size_t>(WINDOWS * F::shifts)) *
            gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
 }
 
@@ -823,7 +825,7 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     q.p = gf_problem<float>(launch);
     q.splits = static_cast<unsigned>(work.splits);
     q.across = static_cast<unsigned>(
-        gf_divide_up(step->out_width, static_cast<size_t>(PRODUCTS * F::columns)));
+        gf_divide_up(step->out_width, static_cast<size_t>(WINDOWS * F::shifts)));
     q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
     q.runs = static_cast<int>(gf_tensor_first(step).runs);
     q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));
@@ -845,7 +847,7 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
 }
 
 /* Bytes are exact, and so must be what stands around them. */
-template <int HEIGHT, int STRIDE, bool SINGLE, int DOWNS>
+template <int HEIGHT, int STRIDE, bool SINGLE, bool FEW>
 cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
@@ -853,21 +855,21 @@ cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
     const bool even =
         step->border != GF_BORDER_CONSTANT || __half2float(__float2half_rn(constant)) == constant;
     if (step->in == GF_U8 && even)
-        return run<Form<HEIGHT, STRIDE, true, SINGLE, DOWNS>, uint8_t>(launch, stream);
+        return run<Form<HEIGHT, STRIDE, true, SINGLE, FEW>, uint8_t>(launch, stream);
     if (step->in == GF_F32)
-        return run<Form<HEIGHT, STRIDE, false, SINGLE, DOWNS>, float>(launch, stream);
-    return run<Form<HEIGHT, STRIDE, false, SINGLE, DOWNS>, void>(launch, stream);
+        return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW>, float>(launch, stream);
+    return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW>, void>(launch, stream);
 }
 
 /* One channel, and few maps of it, have forms of their own where windows are side by side. */
 template <int HEIGHT, int STRIDE> cudaError_t run_form(const GfLaunch *launch, cudaStream_t stream)
 {
     constexpr bool dense = STRIDE == 1;
-    constexpr int downs = dense && HEIGHT <= GF_FIRST_SIDE ? 2 : 1;
-    if (gf_tensor_first(launch->step).downs == 2)
-        return run_sample<HEIGHT, STRIDE, dense, downs>(launch, stream);
-    return launch->step->channels == 1 ? run_sample<HEIGHT, STRIDE, dense, 1>(launch, stream)
-                                       : run_sample<HEIGHT, STRIDE, false, 1>(launch, stream);
+    constexpr bool few = dense && HEIGHT <= GF_FIRST_SIDE;
+    if (gf_tensor_first(launch->step).few)
+        return run_sample<HEIGHT, STRIDE, dense, few>(launch, stream);
+    return launch->step->channels == 1 ? run_sample<HEIGHT, STRIDE, dense, false>(launch, stream)
+                                       : run_sample<HEIGHT, STRIDE, false, false>(launch, stream);
 }
 
 template <int STRIDE> cudaError_t run_height(const GfLaunch *launch, cudaStream_t stream)

@@ -244,8 +244,7 @@ enum { GF_TENSOR_AHEAD = 8 };
 /* A row of a kernel is multiplied at a time, as one or two octets of taps. Of the 16 rows of the first
  * matrix each is a map; where windows are side by side the last 8 are the maps of the first 8 again, moved
  * right by a pixel, so that windows of both begin at an even sample, where a word of two of f16 does. Of
- * four maps on one channel there are two more copies, moved down by a pixel: for them a kernel has a row
- * more. */
+ * four maps on one channel the second matrix has the taps: 8 columns, each map and its copy. */
 enum {
     GF_FIRST_CHANNELS = 4,
     GF_FIRST_SIDE = 7,       /* rows of a kernel of one octet, */
@@ -254,8 +253,9 @@ enum {
 };
 
 typedef struct GfTensorFirst {
-    size_t octets, shifts, downs; /* of a kernel's row; copies of a map to the right, and down */
-    size_t rows, maps, runs;      /* of a kernel; of a run of 16 rows, and how many runs */
+    size_t octets, shifts; /* of a kernel's row; copies of a map */
+    size_t maps, runs;     /* of a product, and how many such runs there are */
+    bool few;              /* do the second matrix's columns have them? */
 } GfTensorFirst;
 
 static inline GfTensorFirst gf_tensor_first(const GfStep *step)
@@ -264,9 +264,8 @@ static inline GfTensorFirst gf_tensor_first(const GfStep *step)
     const bool few = step->linear.filters <= GF_FIRST_FEW && step->linear.depth == 1;
     first.octets = step->linear.height > GF_FIRST_SIDE ? 2 : 1;
     first.shifts = step->stride_x == 1 ? 2 : 1;
-    first.downs = first.octets == 1 && first.shifts == 2 && few ? 2 : 1;
-    first.rows = step->linear.height + first.downs - 1;
-    first.maps = 16 / (first.shifts * first.downs);
+    first.few = few && first.octets == 1 && first.shifts == 2;
+    first.maps = (first.few ? 8 : 16) / first.shifts;
     first.runs = (step->linear.filters + first.maps - 1) / first.maps;
     return first;
 }
@@ -291,7 +290,7 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
     const GfLinear *linear = &step->linear;
     const GfTensorFirst first = gf_tensor_first(step);
     if (gf_tensor_is_first(step))
-        return first.runs * linear->depth * first.rows * first.octets * GF_TENSOR_LANES;
+        return first.runs * linear->depth * linear->height * first.octets * GF_TENSOR_LANES;
     return linear->groups * gf_tensor_steps(step) * gf_tensor_shape(step).map_runs * 2 *
            GF_TENSOR_LANES;
 }
