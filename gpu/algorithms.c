@@ -438,14 +438,25 @@ static bool special_pays(const GfStep *step, bool wide)
              (step->in == GF_F32 && step->channels == 1 && linear->filters == 1)));
 }
 
-/* Of layers, squares as networks have them, where a card has work for a while. On one channel, windows side
- * by side, small kernels are faster by multiply-adds, and more exact; so are those of 5 x 5 where many maps of
- * a large picture are written. */
+/* Is a layer on one channel, windows side by side, faster than by multiply-adds, which are more exact? As measured:
+ * small kernels are not, but of four maps of bytes, nor few maps of larger ones; nor are kernels of 5 x 5 where
+ * many maps of a large picture of floats are written. */
+static bool tensor_pays_on_gray(const GfStep *step, double pixels)
+{
+    const size_t taps = gf_linear_taps(&step->linear), filters = step->linear.filters;
+    if (step->in == GF_U8 && filters == GF_FIRST_FEW && pixels >= 1 << 20)
+        return true;
+    if (taps >= 49)
+        return filters >= 4;
+    return taps >= 25 && filters >= 8 &&
+           !(step->in == GF_F32 && filters >= 32 && pixels >= 1 << 24);
+}
+
+/* Of layers, squares as networks have them, where a card has work for a while. */
 static bool tensor_pays(const GfStep *step, bool wide)
 {
-    enum { MANY = 32, LARGE = 1 << 24 }; /* maps, pixels */
     const GfLinear *linear = &step->linear;
-    const size_t taps = gf_linear_taps(linear), few = taps < 49 ? 8 : 4;
+    const size_t taps = gf_linear_taps(linear);
     (void)wide;
     const double pixels = (double)step->out_width * (double)step->out_height;
     const double work = (double)(taps * linear->filters) * pixels;
@@ -455,9 +466,7 @@ static bool tensor_pays(const GfStep *step, bool wide)
                (!gf_tensor_is_large(step) || work * (double)step->channels >= 1 << 26);
     if (gf_tensor_is_first(step)) {
         const bool gray = linear->depth == 1 && step->stride_x == 1;
-        if (gray && (taps < 25 || (taps < 49 && linear->filters >= MANY && pixels >= LARGE)))
-            return false;
-        return linear->filters >= (gray ? few : 8) && work >= 1 << 22;
+        return (gray ? tensor_pays_on_gray(step, pixels) : linear->filters >= 8) && work >= 1 << 22;
     }
     if (linear->depth < 16 || linear->filters / linear->groups < 32)
         return false;
