@@ -130,33 +130,30 @@ static GfStatus first_network_cases(Specs *specs)
     return GF_OK;
 }
 
+static Spec on_picture(GfSample in, size_t channels, size_t kernel, size_t filters, size_t stride)
+{
+    return (Spec){.in = in,
+                  .out = GF_F32,
+                  .layer = true,
+                  .batch = 1,
+                  .channels = channels,
+                  .width = 1024,
+                  .height = 1024,
+                  .kernel = kernel,
+                  .filters = filters,
+                  .padding = kernel / 2,
+                  .stride = stride};
+}
+
 static GfStatus first_cases(Specs *specs)
 {
     static const size_t channels[] = {1, 3}, kernels[] = {3, 5, 7, 11}, filters[] = {16, 64};
     GF_TRY(first_network_cases(specs));
     for (size_t i = 0; i < 64; i++)
-        GF_TRY(specs_add(specs, (Spec){.in = i % 2 ? GF_U8 : GF_F32,
-                                       .out = GF_F32,
-                                       .layer = true,
-                                       .batch = 1,
-                                       .channels = channels[i / 2 % 2],
-                                       .width = 1024,
-                                       .height = 1024,
-                                       .kernel = kernels[i / 4 % 4],
-                                       .filters = filters[i / 16 % 2],
-                                       .padding = kernels[i / 4 % 4] / 2,
-                                       .stride = 1 + i / 32}));
-    for (size_t k = 0; k < 3; k++)
-        GF_TRY(specs_add(specs, (Spec){.in = GF_U8,
-                                       .out = GF_F32,
-                                       .layer = true,
-                                       .batch = 1,
-                                       .channels = 1,
-                                       .width = 1024,
-                                       .height = 1024,
-                                       .kernel = kernels[k],
-                                       .filters = 4,
-                                       .padding = kernels[k] / 2}));
+        GF_TRY(specs_add(specs, on_picture(i % 2 ? GF_U8 : GF_F32, channels[i / 2 % 2],
+                                           kernels[i / 4 % 4], filters[i / 16 % 2], 1 + i / 32)));
+    for (size_t i = 0; i < 3; i++)
+        GF_TRY(specs_add(specs, on_picture(GF_U8, 1, kernels[i], 4, 1)));
     return GF_OK;
 }
 

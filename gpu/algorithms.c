@@ -438,9 +438,9 @@ static bool special_pays(const GfStep *step, bool wide)
              (step->in == GF_F32 && step->channels == 1 && linear->filters == 1)));
 }
 
-/* Is a layer on one channel, windows side by side, faster than by multiply-adds, which are more exact? As measured:
- * small kernels are not, but of four maps of bytes, nor few maps of larger ones; nor are kernels of 5 x 5 where
- * many maps of a large picture of floats are written. */
+/* Of one channel, windows side by side, as measured; where it does not pay multiply-adds do, which are more exact.
+ * Few maps of small kernels do not, but for four of bytes; nor do those of 5 x 5 where so many maps of floats are
+ * written that little else counts. */
 static bool tensor_pays_on_gray(const GfStep *step, double pixels)
 {
     const size_t taps = gf_linear_taps(&step->linear), filters = step->linear.filters;

@@ -9,7 +9,8 @@
  * of the tile multiplied by a power of two of its own. A window is nowhere else than in that row, since
  * neighbours overlap: a lane reads its two samples of it as one word.
  *
- * A warp computes units: what one product holds, times several output rows. It goes down the input rows, each of which is read once and multiplied by every row of the kernel that meets it.
+ * A warp computes units: what one product holds, times several output rows. It goes down the input rows,
+ * each of which is read once and multiplied by every row of the kernel that meets it.
  * The tensor cores, which cut sums off where f32 would round, sum a few rows of a kernel, fewer where those
  * of the picture are not in the same units: powers of two are taken one of every eighth, so that most are.
  * Those sums are added by f32's rules. A row's power of two depends on its tile's columns alone, so that bits
@@ -487,9 +488,9 @@ template <typename F> struct Sums {
     float of[F::rows][4];
 };
 
-/* What the rows of a kernel have of their matrix, as split_first_taps() makes it (gpu/tensor_taps.cu): of one octet upper
- * numbers, then lower ones; of two the upper numbers of both, then the lower; of few maps a word of each, and the upper
- * one twice more. */
+/* What the rows of a kernel have of their matrix, as split_first_taps() makes it (gpu/tensor_taps.cu): of one
+ * octet upper numbers, then lower ones; of two the upper numbers of both, then the lower; of few maps a word of
+ * each, and the upper one twice more. */
 template <typename F> struct Taps {
     uint4 of[F::height][F::octets];
 };
