@@ -444,12 +444,13 @@ static bool special_pays(const GfStep *step, bool wide)
 static bool tensor_pays_on_gray(const GfStep *step, double pixels)
 {
     const size_t taps = gf_linear_taps(&step->linear), filters = step->linear.filters;
-    if (step->in == GF_U8 && filters == GF_FIRST_FEW && pixels >= 1 << 20)
-        return true;
+    const bool four_of_bytes = step->in == GF_U8 && filters == 4 && pixels >= 1 << 20;
+    const bool writes_most = step->in == GF_F32 && filters >= 32 && pixels >= 1 << 24;
     if (taps >= 49)
         return filters >= 4;
-    return taps >= 25 && filters >= 8 &&
-           !(step->in == GF_F32 && filters >= 32 && pixels >= 1 << 24);
+    if (taps >= 25)
+        return four_of_bytes || (filters >= 8 && !writes_most);
+    return taps >= 9 && four_of_bytes;
 }
 
 /* Of layers, squares as networks have them, where a card has work for a while. */

@@ -43,7 +43,8 @@ template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW> struct Form
     static constexpr bool exact = EXACT, single = SINGLE, few = FEW;
     static constexpr int shifts = STRIDE == 1 ? 2 : 1;
     static constexpr int windows = FEW ? 16 : 8; /* of a product */
-    static constexpr int maps = FEW ? GF_FIRST_FEW : 16 / shifts;
+    static constexpr int maps = (FEW ? 8 : 16) / shifts;
+    static constexpr int tile_columns = WINDOWS * shifts;
     /* Of a unit, and of a thread in it, which has as many rows. */
     static constexpr int columns = windows * shifts, rows = 4;
     static constexpr int thread_maps = FEW ? 1 : 2 / shifts, thread_columns = 2 * shifts;
@@ -114,14 +115,14 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
     tile.run = static_cast<int>(i % q.splits) * q.split_runs;
     tile.end = min(tile.run + q.split_runs, q.runs);
     i /= q.splits;
-    tile.x = static_cast<long long>(i % q.across) * (WINDOWS * F::shifts);
+    tile.x = static_cast<long long>(i % q.across) * F::tile_columns;
     i /= q.across;
     tile.y = q.p.y0 + static_cast<size_t>(i % q.down) * static_cast<unsigned>(q.units * F::rows);
     tile.n = i / q.down;
     tile.rows = static_cast<int>(min(q.p.y1 - tile.y, static_cast<size_t>(q.units) * F::rows));
     tile.in_rows = (tile.rows - 1) * F::stride + F::height;
     tile.columns =
-        static_cast<int>(min(q.p.out_width - tile.x, static_cast<long long>(WINDOWS) * F::shifts));
+        static_cast<int>(min(q.p.out_width - tile.x, static_cast<long long>(F::tile_columns)));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
                tile.n * q.p.out.batch + tile.x * q.p.out.pixel * q.out_size;
     tile.edges = F::exact && q.outside && !are_whole<F>(q, tile, 0, 0, tile.columns, tile.rows);
@@ -792,7 +793,7 @@ template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)
 
 template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
 {
-    return gf_divide_up(launch->step->out_width, static_cast<size_t>(WINDOWS * F::shifts)) *
+    return gf_divide_up(launch->step->out_width, static_cast<size_t>(F::tile_columns)) *
            gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
 }
 
@@ -825,8 +826,8 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     Layer q = {};
     q.p = gf_problem<float>(launch);
     q.splits = static_cast<unsigned>(work.splits);
-    q.across = static_cast<unsigned>(
-        gf_divide_up(step->out_width, static_cast<size_t>(WINDOWS * F::shifts)));
+    q.across =
+        static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tile_columns)));
     q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
     q.runs = static_cast<int>(gf_tensor_first(step).runs);
     q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));

@@ -225,6 +225,34 @@ static void test_layers_on_pictures(void **unused)
     assert_string_equal(chosen(&pair, 90), "special");
 }
 
+/* Of one channel: four maps of many bytes are, too, and many maps of many floats are not, but for large kernels.
+ * Each is asked with a row too few, and then with all. */
+static void test_layers_on_large_gray(void **unused)
+{
+    const struct {
+        GfSample sample;
+        size_t maps, side, outputs; /* columns of a map, and its rows */
+        const char *fewer, *all;
+    } cases[] = {
+        {GF_U8, 4, 3, 1024, "special", "tensor"},   {GF_U8, 4, 5, 1024, "special", "tensor"},
+        {GF_U8, 3, 5, 1024, "special", "special"},  {GF_U8, 5, 3, 1024, "special", "special"},
+        {GF_F32, 4, 5, 1024, "special", "special"}, {GF_F32, 32, 5, 4096, "tensor", "special"},
+        {GF_F32, 31, 5, 4096, "tensor", "tensor"},  {GF_U8, 32, 5, 4096, "tensor", "tensor"},
+        {GF_F32, 32, 7, 4096, "tensor", "tensor"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t side = cases[i].outputs + cases[i].side - 1;
+        Pair pair = {
+            .format = {.width = side, .height = side - 1, .channels = 1, .sample = cases[i].sample},
+            .out = GF_F32,
+            .maps = cases[i].maps,
+            .side = cases[i].side};
+        assert_string_equal(chosen(&pair, 90), cases[i].fewer);
+        pair.format.height = side;
+        assert_string_equal(chosen(&pair, 90), cases[i].all);
+    }
+}
+
 /* How a pool of 2 x 2 lies. */
 static GfSampling sampling_of(size_t stride, size_t dilation, size_t left, size_t right)
 {
@@ -310,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_on_tensor_cores),
         cmocka_unit_test(test_layers_on_pictures),
+        cmocka_unit_test(test_layers_on_large_gray),
         cmocka_unit_test(test_dilated_layers),
         cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_pooled),
