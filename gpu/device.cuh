@@ -8,3 +8,4 @@
 #include "gpu/matrices.cuh"
 #include "gpu/problem.cuh"
 #include "gpu/samples.cuh"
+#include "gpu/tensor_bytes.cuh"

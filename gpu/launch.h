@@ -142,10 +142,11 @@ cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 
-/* The forms of `tensor` for banks that roll, for larger kernels and for layers, which gf_launch_tensor() passes
- * on; and what makes a layer's weights of the taps, which are f32 in device memory, on the current device's
- * default stream. */
+/* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels and for
+ * layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps, which are f32 in
+ * device memory, on the current device's default stream. */
 cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
