@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/algorithms.h"
 #include "gpu/backend.h"
 #include "gpu/device.h"
-#include "gpu/enter.h"
+#include "gpu/methods.h"
 #include "gpu/visible.h"
 
 enum {
@@ -28,27 +27,14 @@ enum {
 typedef struct Cuda {
     GfBackend backend;
     int number; /* CUDA's own: gf_cuda_ordinal() */
-    GfCard card;
+    GfChoice choice;
     char name[32];
-    const GfAlgorithm *forced;
 } Cuda;
 
 typedef struct Buffer {
     void *memory;
     size_t bytes;
 } Buffer;
-
-/* How a step is run. The numbers of its filter are f64 when wide, else f32. */
-typedef struct Method {
-    const GfAlgorithm *algorithm; /* NULL for steps that are no filters */
-    const char *name;
-    GfLauncher launch;
-    GfEntered entered;                 /* not all zeros: it does this step and the next as one */
-    bool pools;                        /* it does the pool that follows too */
-    void *weights_host, *factors_host; /* for the launchers */
-    void *weights, *factors, *bias;    /* on the device */
-    void *state;                       /* the algorithm's own */
-} Method;
 
 /* How the samples of rows lie on the device. */
 typedef struct Layout {
@@ -58,8 +44,7 @@ typedef struct Layout {
 
 /* How a pipeline's steps are run, and what they hand on. */
 typedef struct Chain {
-    Method *methods;  /* one a step */
-    size_t *buffers;  /* for each step but the last the buffer of session->between that it fills */
+    GfMethods methods;
     GfRows *read;     /* what each step reads in the submit under way */
     GfRowRange *need; /* which rows; one more than steps */
 } Chain;
@@ -156,174 +141,6 @@ static void host_free(GfBackend *backend, void *memory)
     (void)cudaGetLastError();
 }
 
-/* ---- methods ---- */
-
-/* For step i of a pipeline. */
-static GfStatus choose(const Cuda *cuda, const GfPipeline *pipeline, size_t i,
-                       const GfAlgorithm **algorithm)
-{
-    const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
-    const bool wide = pipeline->wide;
-    *algorithm = cuda->forced ? cuda->forced : gf_algorithm_choose(step, next, wide, &cuda->card);
-    return gf_algorithm_runs(*algorithm, step, wide, &cuda->card);
-}
-
-static GfStatus supports(GfBackend *backend, const GfPlan *plan)
-{
-    const GfAlgorithm *algorithm;
-    for (size_t i = 0; i < plan->outputs; i++)
-        for (size_t j = 0; j < plan->pipelines[i].count; j++) {
-            const GfStep *step = &plan->pipelines[i].steps[j];
-            if (step->kind == GF_STEP_FILTER && !step->light)
-                GF_TRY(choose(backend->state, &plan->pipelines[i], j, &algorithm));
-        }
-    return GF_OK;
-}
-
-/* Copies doubles to the device, as they are or as f32. `host`, unless NULL, receives the copy that was
- * sent, which the caller owns. */
-static GfStatus upload(GfSession *session, const double *numbers, size_t count, bool wide,
-                       void **host, void **device)
-{
-    GfStatus status = GF_OK;
-    size_t size = wide ? sizeof(double) : sizeof(float);
-    void *copy;
-    GF_TRY(gf_allocate(count, size, &copy));
-    for (size_t i = 0; i < count; i++) {
-        if (wide)
-            ((double *)copy)[i] = numbers[i];
-        else
-            ((float *)copy)[i] = (float)numbers[i];
-    }
-    GF_GO(gf_cuda_check(cudaMalloc(device, count * size), "cudaMalloc"));
-    /* On the kernels' stream, which comes before its kernels whatever the memory is. */
-    GF_GO(gf_cuda_check(
-        cudaMemcpyAsync(*device, copy, count * size, cudaMemcpyHostToDevice, session->run),
-        "cudaMemcpyAsync"));
-    GF_GO(gf_cuda_check(cudaStreamSynchronize(session->run), "cudaStreamSynchronize"));
-    if (host) {
-        *host = copy;
-        copy = NULL;
-    }
-done:
-    free(copy);
-    return status;
-}
-
-/* The taps, filters x depth x height x width. */
-static GfStatus upload_taps(GfSession *session, const GfLinear *linear, bool wide, Method *method)
-{
-    size_t count = linear->filters * gf_linear_taps(linear), i = 0;
-    double *taps;
-    if (linear->weights)
-        return upload(session, linear->weights, count, wide, &method->weights_host,
-                      &method->weights);
-    GF_TRY(gf_allocate(count, sizeof *taps, &taps));
-    for (size_t f = 0; f < linear->filters; f++)
-        for (size_t y = 0; y < linear->height; y++)
-            for (size_t x = 0; x < linear->width; x++)
-                taps[i++] = gf_linear_tap(linear, f, y, x);
-    GfStatus status = upload(session, taps, count, wide, &method->weights_host, &method->weights);
-    free(taps);
-    return status;
-}
-
-/* For each kernel its column, then its row. */
-static GfStatus upload_factors(GfSession *session, const GfLinear *linear, bool wide,
-                               Method *method)
-{
-    size_t width = linear->width, height = linear->height, side = width + height;
-    double *factors;
-    GF_TRY(gf_allocate(linear->filters, side * sizeof *factors, &factors));
-    for (size_t f = 0; f < linear->filters; f++) {
-        memcpy(factors + f * side, linear->columns + f * height, height * sizeof *factors);
-        memcpy(factors + f * side + height, linear->rows + f * width, width * sizeof *factors);
-    }
-    GfStatus status = upload(session, factors, linear->filters * side, wide, &method->factors_host,
-                             &method->factors);
-    free(factors);
-    return status;
-}
-
-static bool enters(const Method *method)
-{
-    return method->entered.weights != NULL;
-}
-
-/* The steps that a method does. */
-static size_t steps_of(const Method *method)
-{
-    return method->pools || enters(method) ? 2 : 1;
-}
-
-static GfStatus make_filter(GfSession *session, const GfPipeline *pipeline, size_t i,
-                            const GfStep *step, Method *method)
-{
-    const bool wide = pipeline->wide;
-    GF_TRY(choose(session->cuda, pipeline, i + enters(method), &method->algorithm));
-    method->launch = method->algorithm->launch;
-    method->name = method->algorithm->name;
-    GF_TRY(upload_taps(session, &step->linear, wide, method));
-    if (step->separable)
-        GF_TRY(upload_factors(session, &step->linear, wide, method));
-    return method->algorithm->open ? method->algorithm->open(step, wide, 0, &method->state) : GF_OK;
-}
-
-static GfStatus upload_tables(GfSession *session, const GfLight *light, bool wide, Method *method)
-{
-    size_t count = 0, at = 0;
-    double *tables;
-    for (int i = 0; i < 3; i++)
-        count += light->curves[i].points;
-    if (count == 0)
-        return GF_OK;
-    GF_TRY(gf_allocate(count, sizeof *tables, &tables));
-    for (int i = 0; i < 3; i++) {
-        const GfCurve *curve = &light->curves[i];
-        if (curve->points)
-            memcpy(tables + at, curve->table, curve->points * sizeof *tables);
-        at += curve->points;
-    }
-    GfStatus status = upload(session, tables, count, wide, NULL, &method->weights);
-    free(tables);
-    return status;
-}
-
-static GfStatus make_method(GfSession *session, const GfPipeline *pipeline, size_t i,
-                            Method *method)
-{
-    const GfStep *step = enters(method) ? &method->entered.step : &pipeline->steps[i];
-    if (step->bias)
-        GF_TRY(
-            upload(session, step->bias, step->out_channels, pipeline->wide, NULL, &method->bias));
-    if (step->light) {
-        method->launch = gf_launch_light;
-        method->name = "light";
-        return upload_tables(session, step->light, pipeline->wide, method);
-    }
-    switch (step->kind) {
-    case GF_STEP_FILTER:
-        return make_filter(session, pipeline, i, step, method);
-    case GF_STEP_POOL:
-        method->launch = gf_launch_pool;
-        break;
-    case GF_STEP_PREMULTIPLY:
-        method->launch = gf_launch_premultiply;
-        break;
-    case GF_STEP_UNPREMULTIPLY:
-        method->launch = gf_launch_unpremultiply;
-        break;
-    case GF_STEP_ADD:
-        method->launch = gf_launch_add;
-        break;
-    case GF_STEP_UPSAMPLE:
-        method->launch = gf_launch_upsample;
-        break;
-    }
-    method->name = gf_step_name(step->kind);
-    return GF_OK;
-}
-
 /* ---- one submit ---- */
 
 static GfStatus mark(Slot *slot, Mark which, cudaStream_t stream)
@@ -373,9 +190,9 @@ static GfRows view(const Buffer *buffer, const Layout *layout, size_t first, siz
 static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const Chain *chain,
                          size_t i, Buffer *to)
 {
-    const Method *method = &chain->methods[i];
-    const GfStep *step = enters(method) ? &method->entered.step : &pipeline->steps[i];
-    const size_t last = i + steps_of(method) - 1;
+    const GfMethod *method = &chain->methods.of[i];
+    const GfStep *step = gf_method_step(method, &pipeline->steps[i]);
+    const size_t last = i + gf_method_steps(method) - 1;
     GfRowRange rows = chain->need[last + 1];
     Layout layout = lay_output(&pipeline->steps[last]);
     GF_TRY(reserve(session, to, rows.end - rows.begin, layout.pitch));
@@ -417,10 +234,10 @@ static GfStatus run_pipeline(GfSession *session, Slot *slot, size_t output, cons
     chain->read[0] =
         view(&session->rows, &layout, chain->need[0].begin / ring_rows * ring_rows, ring_rows);
     for (size_t i = 0, next; i < pipeline->count; i = next) {
-        next = i + steps_of(&chain->methods[i]);
+        next = i + gf_method_steps(&chain->methods.of[i]);
         GF_TRY(run_step(session, pipeline, chain, i,
                         next == pipeline->count ? &slot->outputs[output]
-                                                : &session->between[chain->buffers[i]]));
+                                                : &session->between[chain->methods.buffers[i]]));
     }
     return GF_OK;
 }
@@ -505,7 +322,7 @@ static GfStatus collect(GfSession *session)
 
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
-    return session->chains[output].methods[step].name;
+    return session->chains[output].methods.of[step].name;
 }
 
 static GfTimes times(const GfSession *session)
@@ -518,26 +335,11 @@ static void free_buffer(Buffer *buffer)
     (void)cudaFree(buffer->memory);
 }
 
-static void free_method(Method *method)
-{
-    if (method->state)
-        method->algorithm->close(method->state);
-    (void)cudaFree(method->weights);
-    (void)cudaFree(method->factors);
-    (void)cudaFree(method->bias);
-    free(method->weights_host);
-    free(method->factors_host);
-    gf_entered_release(&method->entered);
-}
-
 static void free_chains(GfSession *session)
 {
     for (size_t i = 0; session->chains && i < session->plan->outputs; i++) {
         Chain *chain = &session->chains[i];
-        for (size_t j = 0; chain->methods && j < session->plan->pipelines[i].count; j++)
-            free_method(&chain->methods[j]);
-        free(chain->methods);
-        free(chain->buffers);
+        gf_methods_free(&chain->methods, session->plan->pipelines[i].count);
         free(chain->read);
         free(chain->need);
     }
@@ -591,75 +393,12 @@ static GfStatus make_slot(GfSession *session, Slot *slot)
     return GF_OK;
 }
 
-/* Whether a step after step `i` reads what step `made` makes. */
-static bool is_read_after(const GfPipeline *pipeline, size_t made, size_t i)
-{
-    for (size_t j = i + 1; j < pipeline->count; j++)
-        if (j == made + 1 ||
-            (pipeline->steps[j].kind == GF_STEP_ADD && pipeline->steps[j].skip == made + 1))
-            return true;
-    return false;
-}
-
-/* Lets methods that can do it do the pool after them, where nothing else reads what they make. */
-static void fuse_pools(const GfPipeline *pipeline, Method *methods)
-{
-    for (size_t i = 0; i + 1 < pipeline->count; i++) {
-        const GfStep *step = &pipeline->steps[i];
-        const GfAlgorithm *algorithm = methods[i].algorithm;
-        if (!algorithm || !algorithm->pools || !algorithm->pools(step, step + 1) ||
-            is_read_after(pipeline, i, i + 1))
-            continue;
-        methods[i].pools = true;
-        methods[i + 1].name = "fused";
-    }
-}
-
-/* Has a network's entry and its first layer done as one where the layer's method can, and nothing else reads
- * what the entry makes. */
-static GfStatus fuse_entry(const Cuda *cuda, const GfPipeline *pipeline, Method *methods)
-{
-    const GfStep *entry = pipeline->steps, *layer = entry + 1;
-    const GfAlgorithm *algorithm;
-    if (pipeline->count < 2 || !gf_can_enter(entry, layer) || is_read_after(pipeline, 0, 1))
-        return GF_OK;
-    GF_TRY(choose(cuda, pipeline, 1, &algorithm));
-    if (!algorithm->enters || !algorithm->enters(entry, layer))
-        return GF_OK;
-    methods[1].name = "fused";
-    return gf_enter(entry, layer, &methods[0].entered);
-}
-
-/* Gives each step the first buffer that holds nothing which it or a later step reads. One that the
- * step before does has that one's, into which it is made while that one's input is still read. */
-static void choose_buffers(const GfPipeline *pipeline, const Method *methods, size_t *buffers)
-{
-    for (size_t i = 0; i + 1 < pipeline->count; i++) {
-        buffers[i] = 0;
-        for (size_t j = 0; j < i;) {
-            bool taken = buffers[j] == buffers[i] && is_read_after(pipeline, j, i - 1);
-            buffers[i] += taken;
-            j = taken ? 0 : j + 1;
-        }
-        if (i > 0 && steps_of(&methods[i - 1]) > 1)
-            buffers[i] = buffers[i - 1];
-    }
-}
-
 static GfStatus make_chain(GfSession *session, const GfPipeline *pipeline, Chain *chain)
 {
     size_t count = pipeline->count;
-    GF_TRY(gf_allocate_zero(count, sizeof *chain->methods, &chain->methods));
-    GF_TRY(gf_allocate_zero(count, sizeof *chain->buffers, &chain->buffers));
     GF_TRY(gf_allocate_zero(count, sizeof *chain->read, &chain->read));
     GF_TRY(gf_allocate_zero(count + 1, sizeof *chain->need, &chain->need));
-    GF_TRY(fuse_entry(session->cuda, pipeline, chain->methods));
-    for (size_t i = 0; i < count; i++)
-        if (!chain->methods[i].name)
-            GF_TRY(make_method(session, pipeline, i, &chain->methods[i]));
-    fuse_pools(pipeline, chain->methods);
-    choose_buffers(pipeline, chain->methods, chain->buffers);
-    return GF_OK;
+    return gf_methods_make(&session->cuda->choice, pipeline, session->run, &chain->methods);
 }
 
 static GfStatus make_chains(GfSession *session)
@@ -704,6 +443,19 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
 
 /* ---- the backend ---- */
 
+static GfStatus supports(GfBackend *backend, const GfPlan *plan)
+{
+    const Cuda *cuda = backend->state;
+    const GfAlgorithm *algorithm;
+    for (size_t i = 0; i < plan->outputs; i++)
+        for (size_t j = 0; j < plan->pipelines[i].count; j++) {
+            const GfStep *step = &plan->pipelines[i].steps[j];
+            if (step->kind == GF_STEP_FILTER && !step->light)
+                GF_TRY(gf_method_choose(&cuda->choice, &plan->pipelines[i], j, &algorithm));
+        }
+    return GF_OK;
+}
+
 static void close_backend(GfBackend *backend)
 {
     if (backend)
@@ -742,8 +494,7 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
     cuda->number = ordinal;
-    cuda->card = card;
-    cuda->forced = forced;
+    cuda->choice = (GfChoice){forced, card};
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,
                                 .tall = forced ? 0 : GF_SEPARABLE_TALL,
