@@ -702,7 +702,7 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
 {
     using R = Row<In, C, K, N>;
     __shared__ Odd<In, C, K, N> odd[WARPS];
-    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
+    const int warp = gf_warp();
     const size_t i = static_cast<size_t>(blockIdx.x) * WARPS + warp;
     if (i >= s.g.walks.units)
         return;

@@ -326,7 +326,7 @@ template <typename Out, int K>
 __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
     special_short(const __grid_constant__ Short<K> s)
 {
-    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
+    const int warp = gf_warp();
     const int first = (static_cast<int>(blockIdx.x) * ACROSS + warp % ACROSS) * STRIP;
     const size_t down = (static_cast<size_t>(blockIdx.y) * DOWN<K> + warp / ACROSS) * ROWS;
     if (first >= s.width || down >= s.rows)
