@@ -33,7 +33,7 @@ static Stream streams[STREAMS];
 static Event events[EVENTS];
 static size_t stream_count, event_count, left, calls_before = SIZE_MAX;
 static uint64_t chance;
-static const char *complaint;
+static const char *complaint, *failed;
 
 static size_t random_below(size_t limit)
 {
@@ -42,11 +42,12 @@ static size_t random_below(size_t limit)
 }
 
 /* Is this the call that fails? */
-static bool fails(void)
+static bool fails(const char *call)
 {
-    if (calls_before == SIZE_MAX)
+    if (calls_before == SIZE_MAX || calls_before-- > 0)
         return false;
-    return calls_before-- == 0;
+    failed = call;
+    return true;
 }
 
 static uint64_t mix(uint64_t mark, uint64_t with)
@@ -104,7 +105,7 @@ uint64_t fake_step_mark(const GfStep *step, size_t y, const uint64_t *in, const 
 
 static void compute(const GfLaunch *launch)
 {
-    const GfStep *step = launch->step, *last = launch->pool ? launch->pool : step;
+    const GfStep *step = launch->step;
     const Source in = {.view = &launch->in}, skipped = {.view = &launch->skipped};
     uint64_t *between = calloc(step->out_height, sizeof *between);
     if (!between)
@@ -117,7 +118,7 @@ static void compute(const GfLaunch *launch)
             gf_step_rows(launch->pool, y, y + 1, &begin, &end);
         for (size_t row = begin; row < end; row++)
             between[row] = make_mark(step, row, &in, &skipped);
-        uint64_t mark = launch->pool ? fake_step_mark(last, y, between, NULL) : between[y];
+        uint64_t mark = launch->pool ? fake_step_mark(launch->pool, y, between, NULL) : between[y];
         memcpy(to, &mark, sizeof mark);
     }
     free(between);
@@ -168,10 +169,10 @@ static void stir(void)
     }
 }
 
-static cudaError_t put(cudaStream_t on, Work work)
+static cudaError_t put(const char *call, cudaStream_t on, Work work)
 {
     Stream *stream = &streams[(uintptr_t)on];
-    if (fails())
+    if (fails(call))
         return cudaErrorMemoryAllocation;
     if (stream->count == stream->room) {
         stream->room = 2 * stream->room + 16;
@@ -194,13 +195,18 @@ void fake_begin(uint64_t seed)
     event_count = 1;
     left = 0;
     chance = seed;
-    complaint = NULL;
+    complaint = failed = NULL;
     calls_before = SIZE_MAX;
 }
 
 void fake_fail_after(size_t calls)
 {
     calls_before = calls;
+}
+
+const char *fake_failed(void)
+{
+    return failed;
 }
 
 size_t fake_left(void)
@@ -218,7 +224,7 @@ const char *fake_complaint(void)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     (void)flags;
-    if (stream_count == STREAMS || fails())
+    if (stream_count == STREAMS || fails(__func__))
         return cudaErrorMemoryAllocation;
     *stream = (cudaStream_t)(uintptr_t)stream_count++;
     left++;
@@ -241,13 +247,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 {
     (void)flags;
     const Event *awaited = &events[(uintptr_t)event];
-    return put(stream, (Work){.what = WAIT, .stream = awaited->stream, .place = awaited->place});
+    return put(__func__, stream,
+               (Work){.what = WAIT, .stream = awaited->stream, .place = awaited->place});
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     (void)flags;
-    if (event_count == EVENTS || fails())
+    if (event_count == EVENTS || fails(__func__))
         return cudaErrorMemoryAllocation;
     *event = (cudaEvent_t)(uintptr_t)event_count++;
     left++;
@@ -265,7 +272,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     const size_t number = (uintptr_t)stream;
     events[(uintptr_t)event] = (Event){number, streams[number].count + 1};
-    return put(stream, (Work){.what = MARK});
+    return put(__func__, stream, (Work){.what = MARK});
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -286,7 +293,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
-    *memory = fails() ? NULL : malloc(bytes);
+    *memory = fails(__func__) ? NULL : malloc(bytes);
     if (!*memory)
         return cudaErrorMemoryAllocation;
     memset(*memory, POISON, bytes);
@@ -320,19 +327,22 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               cudaStream_t stream)
 {
     (void)kind;
-    return put(stream, (Work){.what = COPY,
-                              .to = to,
-                              .from = from,
-                              .to_pitch = to_pitch,
-                              .from_pitch = from_pitch,
-                              .bytes = bytes,
-                              .rows = rows});
+    return put(__func__, stream,
+               (Work){.what = COPY,
+                      .to = to,
+                      .from = from,
+                      .to_pitch = to_pitch,
+                      .from_pitch = from_pitch,
+                      .bytes = bytes,
+                      .rows = rows});
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return cudaMemcpy2DAsync(to, 0, from, 0, bytes, 1, kind, stream);
+    (void)kind;
+    return put(__func__, stream,
+               (Work){.what = COPY, .to = to, .from = from, .bytes = bytes, .rows = 1});
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -427,7 +437,7 @@ cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorL
 #define LAUNCHER(name)                                                                             \
     cudaError_t gf_launch_##name(const GfLaunch *launch, cudaStream_t stream)                      \
     {                                                                                              \
-        return put(stream, (Work){.what = LAUNCH, .launch = *launch});                             \
+        return put(#name, stream, (Work){.what = LAUNCH, .launch = *launch});                      \
     }
 LAUNCHER(direct)
 LAUNCHER(constant)

@@ -18,6 +18,9 @@ void fake_begin(uint64_t seed);
  * others. */
 void fake_fail_after(size_t calls);
 
+/* The name of the call that failed, of a launch that of its method; NULL: none has. */
+const char *fake_failed(void);
+
 /* How much has been made and not been given back: memory, streams, events. */
 size_t fake_left(void);
 
