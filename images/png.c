@@ -1,61 +1,15 @@
 /* Reading PNG through libpng, every kind as 8- or 16-bit samples in the machine's byte order:
  * palettes and small depths expanded, tRNS as opacity, no colour or gamma transform.
  *
- * libpng is strict about pixels and lenient about the rest, but its limits make an over-long
- * ancillary chunk fatal, and it spends memory on chunks nobody asked for. So the bytes pass a small
- * filter first: the read callback follows the chunks, leaves out ancillary ones that are not carried
- * or are too large, and brings metadata from behind the pixels to the front, where the file is no
- * pipe. What libpng then complains of concerns the pixels.
- *
- * Inflating is most of reading: 90 of 105 ms of a smooth, 155 of 188 of a noisy RGB picture of 4096 x
- * 4096. libdeflate takes 27 and 90 ms, but wants the whole stream at once, and of a whole run that
- * is a sixth: not enough for a second way of reading. Larger buffers change nothing.
- *
  * Every call into libpng that may fail runs in guarded(), the only place of a setjmp: the steps
- * called there keep all they own in PngReader, so that a longjmp loses nothing. */
-#include <png.h>
+ * called there keep all they own in GfPngReader, so that a longjmp loses nothing. */
+#include "images/png_reader.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "images/checksum.h"
-#include "images/codecs.h"
-#include "images/png_late.h"
-
-enum {
-    CHUNK_MAX = 8 << 20, /* bytes of one ancillary chunk, also uncompressed; and of all texts */
-    SMALL_PIECE = 256,
-    HEADER = 8 /* length and name of a chunk */
-};
-
-typedef struct PngReader {
-    GfReader *reader;
-    GfInput *input;
-    png_structp png;
-    png_infop info;
-    jmp_buf jump;
-    GfStatus status;              /* what kind of failure a longjmp reports */
-    char message[256];            /* and libpng's words for it */
-    unsigned char header[HEADER]; /* of the chunk that is being read */
-    uint64_t left;                /* bytes of it not read yet, checksum included */
-    bool signature_read, pixels_began, animated, cut;
-    unsigned char *exif; /* an eXIf chunk while it is looked at; owned */
-    GfPngLate late;      /* metadata behind the pixels, which libpng is shown before them */
-    size_t late_served;
-    bool serving_late;
-    uint64_t late_place;           /* where reading from a late chunk goes on */
-    unsigned char waiting[HEADER]; /* header of the first IDAT meanwhile */
-    int texts_counted;             /* entries of libpng's list that text_bytes includes */
-    size_t text_bytes;
-    bool tolerant, interlaced;
-    bool noted;         /* the user has been told of damage accepted */
-    bool broken;        /* nothing more can be decoded; the rest is zero (tolerant only) */
-    size_t row;         /* rows decoded */
-    GfImage whole;      /* an interlaced picture; its samples are NULL until the first read */
-    const GfBand *band; /* what the present step is to fill */
-} PngReader;
+#include "common/memory.h"
 
 static bool recognises(const unsigned char *head, size_t size)
 {
@@ -70,26 +24,26 @@ static bool is_memory(const char *text)
     return strcmp(text, "Out of memory") == 0 || strstr(text, "insufficient memory");
 }
 
+/* What a stream cannot be inflated for, which png_chunks.c knows and libpng does not. */
+static const char *reason_of(const GfPngReader *state, const char *text)
+{
+    const bool stream = state->pixels.broken && strcmp(text, GF_PNG_BROKEN) == 0;
+    return stream ? state->pixels.reason : text;
+}
+
 static _Noreturn void on_error(png_structp png, png_const_charp text)
 {
-    PngReader *state = png_get_error_ptr(png);
+    GfPngReader *state = png_get_error_ptr(png);
+    text = reason_of(state, text);
     if (state->status == GF_OK)
         state->status = is_memory(text) ? GF_EMEMORY : GF_EINPUT;
     snprintf(state->message, sizeof state->message, "%s", text);
     longjmp(state->jump, 1);
 }
 
-/* Once is enough: every IDAT chunk of a file may have its checksum wrong. */
-static void note_damage(PngReader *state, const char *text)
-{
-    if (!state->noted)
-        gf_reader_note(state->reader, "damage accepted: %s", text);
-    state->noted = true;
-}
-
 /* libpng leaves tRNS out, and the picture's opacity with it. An empty one, a second one and one beside a
  * channel of opacity are no loss. */
-static bool loses_opacity(const PngReader *state, const char *text)
+static bool loses_opacity(const GfPngReader *state, const char *text)
 {
     return strncmp(text, "tRNS: ", 6) == 0 && png_get_uint_32(state->header) > 0 &&
            !png_get_valid(state->png, state->info, PNG_INFO_tRNS) &&
@@ -101,180 +55,20 @@ static bool loses_opacity(const PngReader *state, const char *text)
  * warning: it is black, as in browsers.) */
 static void on_warning(png_structp png, png_const_charp text)
 {
-    PngReader *state = png_get_error_ptr(png);
+    GfPngReader *state = png_get_error_ptr(png);
     if (strncmp(text, "IDAT: ", 6) != 0 && !loses_opacity(state, text))
         return;
     if (strstr(text, "Extra compressed data") || strstr(text, "Too much image data"))
         gf_reader_note(state->reader, "data after the last row ignored");
     else if (state->tolerant)
-        note_damage(state, text);
+        gf_png_note_damage(state, reason_of(state, text));
     else
         on_error(png, text);
 }
 
-static void take(PngReader *state, void *bytes, size_t size)
-{
-    unsigned char *to = bytes;
-    if (state->serving_late) {
-        state->status = gf_input_read_at(state->input, bytes, size, state->late_place);
-        if (state->status != GF_OK)
-            png_error(state->png, gf_message());
-        state->late_place += size;
-        return;
-    }
-    while (size > 0) {
-        size_t got;
-        state->status = gf_input_read(state->input, to, size, &got);
-        if (state->status != GF_OK)
-            png_error(state->png, gf_message());
-        state->cut = got == 0;
-        if (state->cut)
-            png_error(state->png, "the file is cut short");
-        to += got;
-        size -= got;
-    }
-}
-
-static void skip(PngReader *state, uint64_t size)
-{
-    unsigned char block[4096];
-    while (size > 0) {
-        size_t piece = size < sizeof block ? (size_t)size : sizeof block;
-        take(state, block, piece);
-        size -= piece;
-    }
-}
-
-static bool is(const PngReader *state, const char *name)
-{
-    return memcmp(state->header + 4, name, 4) == 0;
-}
-
-static bool is_text(const PngReader *state)
-{
-    return is(state, "tEXt") || is(state, "zTXt") || is(state, "iTXt");
-}
-
-/* Bytes that the texts to come may still take. One deflated kilobyte can become a megabyte of text,
- * so it is the text in memory that is counted. */
-static size_t text_budget(PngReader *state)
-{
-    png_textp texts;
-    int count = 0;
-    png_get_text(state->png, state->info, &texts, &count);
-    for (; state->texts_counted < count; state->texts_counted++) {
-        const png_text *text = &texts[state->texts_counted];
-        state->text_bytes += text->text_length + text->itxt_length;
-        state->text_bytes += text->lang_key ? strlen(text->lang_key) : 0;
-        state->text_bytes += text->lang ? strlen(text->lang) : 0;
-    }
-    bool room = count < GF_PNG_TEXTS_MAX && state->text_bytes < CHUNK_MAX;
-    return room ? CHUNK_MAX - state->text_bytes : 0;
-}
-
-/* Whether libpng shall not see the chunk in state->header. Critical chunks and names that are no
- * names (not four letters) are libpng's to judge. */
-static bool left_out(PngReader *state, uint32_t length)
-{
-    static const char *const carried[] = {"tRNS", "iCCP", "eXIf", "pHYs", "gAMA",
-                                          "cHRM", "sRGB", "tEXt", "zTXt", "iTXt"};
-    const unsigned char *name = state->header + 4;
-    png_set_chunk_malloc_max(state->png, CHUNK_MAX);
-    for (size_t i = 0; i < 4; i++)
-        if ((name[i] | 0x20) < 'a' || (name[i] | 0x20) > 'z')
-            return false;
-    bool ancillary = name[0] & 0x20;
-    if (!ancillary || length > PNG_UINT_31_MAX)
-        return false;
-    size_t limit = is_text(state) ? text_budget(state) : CHUNK_MAX;
-    if (state->pixels_began || length >= limit)
-        return true;
-    png_set_chunk_malloc_max(state->png, limit);
-    for (size_t i = 0; i < sizeof carried / sizeof carried[0]; i++)
-        if (is(state, carried[i]))
-            return false;
-    return true;
-}
-
-/* Reads the next chunk's header. In front of the first IDAT those of the late chunks come, one after
- * the other, and IDAT's own waits meanwhile. */
-static void read_chunk_header(PngReader *state)
-{
-    if (!state->serving_late) {
-        take(state, state->header, HEADER);
-        if (state->pixels_began || state->late.count == 0 || !is(state, "IDAT"))
-            return;
-        memcpy(state->waiting, state->header, HEADER);
-    }
-    state->serving_late = state->late_served < state->late.count;
-    if (state->serving_late) {
-        state->late_place = state->late.offsets[state->late_served++];
-        take(state, state->header, HEADER);
-    } else {
-        memcpy(state->header, state->waiting, HEADER);
-    }
-}
-
-/* Takes an eXIf chunk of less than CHUNK_MAX bytes; the first that is whole counts. libpng would drop
- * those of writers that put JPEG's "Exif\0\0" before the block. */
-static void take_exif(PngReader *state, uint32_t length)
-{
-    enum { NAME = 4, PREFIX = 6 };
-    GfBlob *exif = &state->reader->metadata.exif;
-    state->status = gf_allocate(1, NAME + (size_t)state->left, &state->exif);
-    if (state->status != GF_OK)
-        png_error(state->png, gf_message());
-    const unsigned char *block = state->exif + NAME, *end = block + length;
-    memcpy(state->exif, state->header + 4, NAME);
-    take(state, state->exif + NAME, state->left);
-    bool whole = gf_crc32(state->exif, NAME + length) == png_get_uint_32(end);
-    if (length >= PREFIX && memcmp(block, "Exif\0\0", PREFIX) == 0)
-        block += PREFIX;
-    bool order = end - block >= 2 && (memcmp(block, "II", 2) == 0 || memcmp(block, "MM", 2) == 0);
-    if (whole && order && !exif->data)
-        state->status = gf_blob_set(exif, block, (size_t)(end - block));
-    free(state->exif);
-    state->exif = NULL;
-    if (state->status != GF_OK)
-        png_error(state->png, gf_message());
-}
-
-/* Goes on to the next chunk that libpng is to see. */
-static void next_chunk(PngReader *state)
-{
-    for (;;) {
-        read_chunk_header(state);
-        uint32_t length = png_get_uint_32(state->header);
-        state->left = (uint64_t)length + 4;
-        state->animated |= is(state, "acTL");
-        if (left_out(state, length))
-            skip(state, state->left);
-        else if (is(state, "eXIf") && length < CHUNK_MAX &&
-                 png_get_image_width(state->png, state->info) > 0) /* behind IHDR, as it must be */
-            take_exif(state, length);
-        else
-            break;
-    }
-    state->pixels_began |= is(state, "IDAT");
-}
-
-static void read_bytes(png_structp png, png_bytep bytes, size_t size)
-{
-    PngReader *state = png_get_io_ptr(png);
-    if (state->signature_read && state->left == 0 && size == HEADER) {
-        next_chunk(state);
-        memcpy(bytes, state->header, HEADER);
-        return;
-    }
-    take(state, bytes, size);
-    if (state->signature_read)
-        state->left -= size < state->left ? size : state->left;
-    state->signature_read = true;
-}
-
 /* Steps: run in guarded(), left by longjmp on failure. */
 
-static void create(PngReader *state)
+static void create(GfPngReader *state)
 {
     state->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, state, on_error, on_warning);
     state->info = state->png ? png_create_info_struct(state->png) : NULL;
@@ -283,36 +77,31 @@ static void create(PngReader *state)
         snprintf(state->message, sizeof state->message, "%s", gf_message());
         longjmp(state->jump, 1);
     }
-    png_set_read_fn(state->png, state, read_bytes);
+    png_set_read_fn(state->png, state, gf_png_read_bytes);
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_chunk_malloc_max(state->png, CHUNK_MAX);
+    png_set_chunk_malloc_max(state->png, GF_PNG_CHUNK_MAX);
     png_set_chunk_cache_max(state->png, 2 * GF_PNG_TEXTS_MAX);
+    png_set_compression_buffer_size(state->png, GF_PNG_STORED_MAX + GF_PNG_STORED_EXTRA);
     png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
 }
 
-static void read_header(PngReader *state)
+static void read_header(GfPngReader *state)
 {
     png_read_info(state->png, state->info);
     png_set_expand(state->png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         png_set_swap(state->png);
     state->interlaced = png_set_interlace_handling(state->png) > 1;
-    /* The header was read strictly; from here on a tolerant reader takes pixels as they are. */
-    if (state->tolerant) {
-        png_set_crc_action(state->png, PNG_CRC_WARN_USE, PNG_CRC_WARN_DISCARD);
-        /* Of a file that is cut, libpng drops the piece of this size in which it ends. */
-        png_set_compression_buffer_size(state->png, SMALL_PIECE);
-    }
 }
 
-static void start_rows(PngReader *state)
+static void start_rows(GfPngReader *state)
 {
     png_read_update_info(state->png, state->info);
     if (png_get_rowbytes(state->png, state->info) != gf_row_bytes(&state->reader->format))
         png_error(state->png, "rows are not as long as the header says");
 }
 
-static void read_rows(PngReader *state)
+static void read_rows(GfPngReader *state)
 {
     const GfBand *band = state->band;
     for (; state->row - band->y0 < band->rows; state->row++) {
@@ -321,7 +110,7 @@ static void read_rows(PngReader *state)
     }
 }
 
-static void read_passes(PngReader *state)
+static void read_passes(GfPngReader *state)
 {
     enum { PASSES = 7 };
     const GfBand *band = state->band;
@@ -331,12 +120,12 @@ static void read_passes(PngReader *state)
     state->row = band->rows;
 }
 
-static void read_end(PngReader *state)
+static void read_end(GfPngReader *state)
 {
     png_read_end(state->png, NULL);
 }
 
-static GfStatus guarded(PngReader *state, void (*step)(PngReader *))
+static GfStatus guarded(GfPngReader *state, void (*step)(GfPngReader *))
 {
     state->status = GF_OK;
     if (setjmp(state->jump) != 0)
@@ -346,7 +135,7 @@ static GfStatus guarded(PngReader *state, void (*step)(PngReader *))
 }
 
 /* Puts a failed step into words. */
-static GfStatus explain(const PngReader *state)
+static GfStatus explain(const GfPngReader *state)
 {
     size_t row = state->row, rows = png_get_image_height(state->png, state->info);
     if (state->status != GF_EINPUT)
@@ -368,17 +157,17 @@ static GfStatus explain(const PngReader *state)
 }
 
 /* A failure among the pixels: an error, or (tolerant) the end of what can be decoded. */
-static GfStatus damaged(PngReader *state)
+static GfStatus damaged(GfPngReader *state)
 {
     GfStatus status = explain(state);
     if (status != GF_EINPUT || !state->tolerant)
         return status;
     state->broken = true;
-    note_damage(state, gf_message());
+    gf_png_note_damage(state, gf_message());
     return GF_OK;
 }
 
-static void set_format(PngReader *state)
+static void set_format(GfPngReader *state)
 {
     png_structp png = state->png;
     png_infop info = state->info;
@@ -393,7 +182,7 @@ static void set_format(PngReader *state)
     };
 }
 
-static void set_colour(PngReader *state, GfMetadata *metadata)
+static void set_colour(GfPngReader *state, GfMetadata *metadata)
 {
     png_structp png = state->png;
     png_infop info = state->info;
@@ -414,7 +203,7 @@ static void set_colour(PngReader *state, GfMetadata *metadata)
     }
 }
 
-static GfStatus set_metadata(PngReader *state)
+static GfStatus set_metadata(GfPngReader *state)
 {
     png_structp png = state->png;
     png_infop info = state->info;
@@ -445,7 +234,7 @@ static GfStatus set_metadata(PngReader *state)
 
 static GfStatus png_open(GfReader *reader, GfInput *input, const GfReadOptions *options)
 {
-    PngReader *state;
+    GfPngReader *state;
     GfStatus status = gf_allocate_zero(1, sizeof *state, &state);
     if (status != GF_OK) {
         gf_input_close(input);
@@ -470,7 +259,7 @@ static GfStatus png_open(GfReader *reader, GfInput *input, const GfReadOptions *
 }
 
 /* Rows from the whole picture, which the first call decodes. */
-static GfStatus rows_of_whole(PngReader *state, const GfBand *band)
+static GfStatus rows_of_whole(GfPngReader *state, const GfBand *band)
 {
     GfImage *whole = &state->whole;
     if (!whole->samples) {
@@ -491,7 +280,7 @@ static GfStatus rows_of_whole(PngReader *state, const GfBand *band)
 
 static GfStatus png_rows(GfReader *reader, const GfBand *band)
 {
-    PngReader *state = reader->state;
+    GfPngReader *state = reader->state;
     if (state->interlaced)
         return rows_of_whole(state, band);
     size_t decoded = 0;
@@ -508,7 +297,7 @@ static GfStatus png_rows(GfReader *reader, const GfBand *band)
 
 static GfStatus png_finish(GfReader *reader)
 {
-    PngReader *state = reader->state;
+    GfPngReader *state = reader->state;
     if (!state->broken && guarded(state, read_end) != GF_OK)
         return damaged(state);
     return GF_OK;
@@ -516,9 +305,10 @@ static GfStatus png_finish(GfReader *reader)
 
 static void png_close(GfReader *reader)
 {
-    PngReader *state = reader->state;
+    GfPngReader *state = reader->state;
     png_destroy_read_struct(&state->png, &state->info, NULL);
     gf_input_close(state->input);
+    gf_inflater_free(state->pixels.inflater);
     gf_image_free(&state->whole);
     free(state->exif);
     free(state);
