@@ -81,13 +81,16 @@ static void create(GfPngReader *state)
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(state->png, GF_PNG_CHUNK_MAX);
     png_set_chunk_cache_max(state->png, 2 * GF_PNG_TEXTS_MAX);
-    png_set_compression_buffer_size(state->png, GF_PNG_STORED_MAX + GF_PNG_STORED_EXTRA);
+    png_set_compression_buffer_size(state->png, GF_PNG_STORED_MAX + GF_PNG_PART_MAX);
     png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
 }
 
 static void read_header(GfPngReader *state)
 {
     png_read_info(state->png, state->info);
+    state->line = 1 + png_get_rowbytes(state->png, state->info);
+    state->pixel = gf_max(1, png_get_channels(state->png, state->info) *
+                                 (size_t)png_get_bit_depth(state->png, state->info) / 8);
     png_set_expand(state->png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         png_set_swap(state->png);
@@ -308,7 +311,7 @@ static void png_close(GfReader *reader)
     GfPngReader *state = reader->state;
     png_destroy_read_struct(&state->png, &state->info, NULL);
     gf_input_close(state->input);
-    gf_inflater_free(state->pixels.inflater);
+    gf_png_lines_free(state->pixels.lines);
     gf_image_free(&state->whole);
     free(state->exif);
     free(state);
