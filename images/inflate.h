@@ -22,6 +22,7 @@ typedef enum GfInflated {
 
 /* Inflates *size bytes at *in, which move past what was taken, to at most `room` bytes of `out`; *made of them
  * are right, even where the stream is broken, which *reason then says. Sizes are at most 2^30. After the end,
- * or what is broken, it is not to be called again. */
+ * when *size is how many of the bytes that were given are behind it, or after what is broken it is not to be called
+ * again. */
 GfInflated gf_inflate(GfInflater *inflater, const unsigned char **in, size_t *size,
                       unsigned char *out, size_t room, size_t *made, const char **reason);

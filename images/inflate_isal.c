@@ -67,25 +67,24 @@ GfInflated gf_inflate(GfInflater *inflater, const unsigned char **in, size_t *si
                       unsigned char *out, size_t room, size_t *made, const char **reason)
 {
     struct inflate_state *stream = &inflater->stream;
+    const size_t given = *size;
     *made = 0;
     if (!inflater->broken) {
         stream->next_in = (unsigned char *)(uintptr_t)*in;
-        stream->avail_in = (uint32_t)*size;
+        stream->avail_in = (uint32_t)given;
         stream->next_out = out;
         stream->avail_out = (uint32_t)room;
         const int error = isal_inflate(stream);
         const bool broken = error < ISAL_DECOMP_OK || error == ISAL_NEED_DICT;
-        const bool ended = stream->block_state == ISAL_BLOCK_FINISH && !broken;
-        size_t behind = broken ? 0 : stream->avail_in; /* where it is broken that number is none */
-        if (ended)                                     /* it has read ahead */
-            behind = gf_min(behind + (size_t)stream->read_in_length / 8, *size);
-        *in += *size - behind;
-        *size = behind;
+        *size = broken ? 0 : stream->avail_in; /* where it is broken that is no number */
+        *in += given - *size;
         *made = room - stream->avail_out;
-        if (ended)
-            return GF_INFLATED_ALL;
-        if (broken)
+        if (broken) {
             end_broken(inflater, error, made);
+        } else if (stream->block_state == ISAL_BLOCK_FINISH) {
+            *size += (size_t)stream->read_in_length / 8; /* which it has read, and not used */
+            return GF_INFLATED_ALL;
+        }
     }
     if (!inflater->broken)
         return GF_INFLATED_SOME;

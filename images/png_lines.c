@@ -82,7 +82,7 @@ GfInflated gf_png_lines_inflate(GfPngLines *lines, const unsigned char **in, siz
     lines->filled += made;
     *progress = made > 0 || *size < given;
     undo_filters(lines);
-    if (lines->lines == 0 || inflated != GF_INFLATED_SOME)
+    if (lines->lines == 0)
         lines->ready = lines->filled;
     return inflated;
 }

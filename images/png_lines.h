@@ -21,5 +21,5 @@ GfInflated gf_png_lines_inflate(GfPngLines *lines, const unsigned char **in, siz
                                 bool *progress, const char **reason);
 
 /* The next *size bytes, at most `most`, which stay where they are until the next call of gf_png_lines_inflate(). Of rows
- * that are looked for whole ones, until the stream has ended or is broken. */
+ * that are looked for only whole ones. */
 const unsigned char *gf_png_lines_take(GfPngLines *lines, size_t most, size_t *size);

@@ -55,9 +55,6 @@ static void finish_chunk(GfPngReader *state)
     unsigned char checksum[GF_PNG_CHECKSUM];
     while (can_refill(state)) /* behind the stream */
         refill(state);
-    state->cut = state->pixels.cut;
-    if (state->cut)
-        png_error(state->png, "the file is cut short");
     gf_png_take(state, checksum, sizeof checksum);
     if (png_get_uint_32(checksum) != state->pixels.checksum) {
         if (!state->tolerant)

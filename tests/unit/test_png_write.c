@@ -22,6 +22,7 @@
 #include "images/deflate.h"
 #include "images/png_filter.h"
 #include "images/squeeze.h"
+#include "tests/unit/png_standard.h"
 
 static unsigned draw(unsigned *seed)
 {
@@ -248,24 +249,6 @@ static void stored_pieces_join(void **state)
 }
 
 /* ---- row filters ---- */
-
-/* PNG 1.2, 6.6. */
-static int paeth_predictor(int a, int b, int c)
-{
-    int p = a + b - c, pa = abs(p - a), pb = abs(p - b), pc = abs(p - c);
-    return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
-}
-
-/* Undoes the filter of one row in place; `above` is undone already. */
-static void undo(unsigned filter, unsigned char *row, const unsigned char *above, size_t bytes,
-                 size_t pixel)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        int a = i < pixel ? 0 : row[i - pixel], b = above[i], c = i < pixel ? 0 : above[i - pixel];
-        const int predicted[] = {0, a, b, (a + b) / 2, paeth_predictor(a, b, c)};
-        row[i] = (unsigned char)(row[i] + predicted[filter]);
-    }
-}
 
 static void filters_can_be_undone(void **state)
 {
