@@ -43,7 +43,7 @@ GfInflated gf_inflate(GfInflater *inflater, const unsigned char **in, size_t *si
     if (error == Z_OK || error == Z_BUF_ERROR)
         return GF_INFLATED_SOME;
     *reason = error == Z_NEED_DICT   ? "missing dictionary"
-              : error == Z_MEM_ERROR ? "out of memory"
+              : error == Z_MEM_ERROR ? "insufficient memory"
               : stream->msg          ? stream->msg
                                      : "damaged stream";
     return GF_INFLATED_BROKEN;

@@ -6,7 +6,7 @@
 #include "common/memory.h"
 #include "images/png_unfilter.h"
 
-enum { ROOM = 64 << 10, PIECE_MAX = 1 << 30 };
+enum { ROOM = 64 << 10, LINE_MAX = 1 << 20 };
 
 /* In front of what is being made is the last line that was made before. */
 struct GfPngLines {
@@ -21,18 +21,14 @@ GfStatus gf_png_lines_create(size_t line, size_t pixel, size_t lines, GfPngLines
 {
     GfPngLines *created;
     GfStatus status = GF_OK;
-    size_t size;
-    const bool looks = lines > 0 && gf_png_unfilters();
+    const bool looks = lines > 0 && line <= LINE_MAX && gf_png_unfilters();
     *out = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *created, &created));
     created->line = looks ? line : 0;
     created->pixel = pixel;
     created->lines = looks ? lines : 0;
     created->room = gf_max(ROOM, created->line);
-    if (!gf_add(created->room, created->line, &size) || !gf_add(size, GF_PNG_UNFILTER_SLACK, &size))
-        status = gf_fail(GF_EMEMORY, "out of memory (a row of pixels)");
-    GF_GO(status);
-    GF_GO(gf_allocate(size, 1, &created->memory));
+    GF_GO(gf_allocate(created->line + created->room + GF_PNG_UNFILTER_SLACK, 1, &created->memory));
     memset(created->memory, 0, created->line);
     created->made = created->memory + created->line;
     GF_GO(gf_inflater_create(&created->inflater));
@@ -76,9 +72,8 @@ GfInflated gf_png_lines_inflate(GfPngLines *lines, const unsigned char **in, siz
     const size_t given = *size;
     size_t made;
     begin(lines);
-    const GfInflated inflated =
-        gf_inflate(lines->inflater, in, size, lines->made + lines->filled,
-                   gf_min(lines->room - lines->filled, PIECE_MAX), &made, reason);
+    const GfInflated inflated = gf_inflate(lines->inflater, in, size, lines->made + lines->filled,
+                                           lines->room - lines->filled, &made, reason);
     lines->filled += made;
     *progress = made > 0 || *size < given;
     undo_filters(lines);

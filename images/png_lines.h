@@ -9,7 +9,8 @@
 typedef struct GfPngLines GfPngLines;
 
 /* `line` bytes a row, the number of its filter included, `pixel` of them a pixel, or 1 where that is less; `lines`
- * rows, whose filters are undone if they can be. 0 lines: rows are not looked for. GF_EMEMORY. */
+ * rows, whose filters are undone if they can be, and rows are no longer than a megabyte. 0 lines: rows are not
+ * looked for. GF_EMEMORY. */
 GfStatus gf_png_lines_create(size_t line, size_t pixel, size_t lines, GfPngLines **out);
 
 /* NULL is allowed. */

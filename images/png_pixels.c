@@ -99,7 +99,8 @@ static const unsigned char *take_some(GfPngReader *state, size_t *size)
     bool progress = true;
     while ((bytes = gf_png_lines_take(pixels->lines, GF_PNG_STORED_MAX, size)), *size == 0) {
         const char *reason = NULL;
-        if (pixels->ended || pixels->broken || (!progress && !can_refill(state)))
+        if (pixels->ended || pixels->broken ||
+            (!progress && (pixels->waiting > 0 || !can_refill(state))))
             break;
         if (pixels->waiting == 0 && can_refill(state))
             refill(state);

@@ -282,8 +282,10 @@ static void test_files(void **state)
                                sides[draw(&seed, 10)]};
             check_file(&kind, &seed);
         }
-    const Kind wide = {6, 16, 0, 20000, 7}, long_one = {0, 1, 0, 3, 9000};
+    const Kind wide = {6, 16, 0, 20000, 7}, wider = {6, 16, 0, 140000, 3},
+               long_one = {0, 1, 0, 3, 9000};
     check_file(&wide, &seed);
+    check_file(&wider, &seed);
     check_file(&long_one, &seed);
 }
 
