@@ -24,7 +24,7 @@ static bool is_memory(const char *text)
     return strcmp(text, "Out of memory") == 0 || strstr(text, "insufficient memory");
 }
 
-/* What a stream cannot be inflated for, which png_chunks.c knows and libpng does not. */
+/* What a stream cannot be inflated for, which png_pixels.c knows and libpng does not. */
 static const char *reason_of(const GfPngReader *state, const char *text)
 {
     const bool stream = state->pixels.broken && strcmp(text, GF_PNG_BROKEN) == 0;

@@ -13,13 +13,13 @@
 #include "images/png_late.h"
 #include "images/png_lines.h"
 
+/* Bytes. */
 enum {
-    GF_PNG_CHUNK_MAX =
-        8 << 20,       /* bytes of one ancillary chunk, also uncompressed; and of all texts */
-    GF_PNG_HEADER = 8, /* length and name of a chunk */
+    GF_PNG_CHUNK_MAX = 8 << 20, /* of one ancillary chunk, also uncompressed; and of all texts */
+    GF_PNG_HEADER = 8,          /* length and name of a chunk */
     GF_PNG_CHECKSUM = 4,
-    GF_PNG_STORED_MAX = 32 << 10, /* bytes of pixels in a chunk that libpng is shown */
-    GF_PNG_PART_MAX = 24          /* and around them */
+    GF_PNG_STORED_MAX = 32 << 10, /* of pixels in a chunk that libpng is shown */
+    GF_PNG_PART_MAX = 24          /* and in front of them, and behind */
 };
 
 /* What libpng says of the block that it is shown where a stream is broken. */
@@ -35,10 +35,10 @@ typedef struct GfPngPixels {
     GfPngLines *lines;  /* owned; NULL before the first row is read */
     bool inside;        /* between the header of a chunk of pixels and what follows the last one */
     bool shown, closed; /* libpng has got the stream's first bytes, its last ones */
-    bool ended, broken,
-        cut;           /* the stream has, cannot be inflated any further; the file has ended */
-    char reason[64];   /* why it is broken */
-    uint32_t checksum; /* of the file's chunk, as far as it was read */
+    bool ended, broken; /* all of the stream is inflated, or no more of it can be */
+    bool cut;           /* the file ends inside of a chunk */
+    char reason[64];    /* why it is broken */
+    uint32_t checksum;  /* of the file's chunk, as far as it was read */
     const unsigned char *at;
     size_t waiting; /* bytes at `at` that were read and not inflated yet */
     unsigned char in[GF_PNG_STORED_MAX];
