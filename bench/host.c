@@ -1,11 +1,12 @@
 #include "bench/host.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "bench/host_process.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -44,17 +45,6 @@ void host_note(HostResults *results, const char *format, ...)
         memcpy(results->notes[results->note_count++], note, sizeof note);
 }
 
-static void remove_folder(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-    while (entries && (entry = readdir(entries)) != NULL)
-        (void)unlinkat(dirfd(entries), entry->d_name, 0);
-    if (entries)
-        closedir(entries);
-    (void)rmdir(folder);
-}
-
 GfStatus host_run(const HostOptions *options, HostResults *results)
 {
     char folder[256];
@@ -65,7 +55,9 @@ GfStatus host_run(const HostOptions *options, HostResults *results)
     if (!mkdtemp(folder))
         return gf_fail(GF_EWRITE, "%s: %s", folder, strerror(errno));
     GfStatus status = host_commands(options, folder, results);
-    remove_folder(folder);
+    if (status == GF_OK)
+        status = host_directories(options, folder, results);
+    host_remove_folder(folder);
     return status;
 }
 

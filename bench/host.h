@@ -1,6 +1,6 @@
 /* The suite that measures the host's side: the CPU backend's filter alone beside OpenCV's, and
- * whole processes that read, filter and write a file, beside other programs. Peers are what is
- * found. */
+ * whole processes that read, filter and write a file, or a directory of them, beside other programs. Peers are
+ * what is found. */
 #pragma once
 
 #include <jansson.h>
@@ -53,3 +53,6 @@ GfStatus host_filters(HostResults *results);
 
 /* OpenCV's filter through Python, and whole processes; files go to `folder`. */
 GfStatus host_commands(const HostOptions *options, const char *folder, HostResults *results);
+
+/* Directories of photographs; folders of them in `folder`, which are removed. */
+GfStatus host_directories(const HostOptions *options, const char *folder, HostResults *results);

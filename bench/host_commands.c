@@ -1,45 +1,25 @@
 /* Programs as their users start them: one process that reads a file, smooths it with the binomial
  * kernel of 5 x 5 and writes a file. All are given the same input and the same kernel, and compress
  * as they do by themselves. */
-#include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/host.h"
 #include "bench/host_picture.h"
-#include "common/clock.h"
+#include "bench/host_process.h"
 
-extern char **environ;
-
-#define ROW_1  "1 4 6 4 1 "
-#define ROW_4  "4 16 24 16 4 "
-#define ROW_6  "6 24 36 24 6 "
-#define SPACED ROW_1 ROW_4 ROW_6 ROW_4 ROW_1
 #define COMMAS "1,4,6,4,1,4,16,24,16,4,6,24,36,24,6,4,16,24,16,4,1,4,6,4,1"
 
-enum { ARGUMENTS = 16 };
-
-/* A command line; @in, @out, @mask, @row, @opencv and @gpufilter stand for paths. */
-typedef struct Command {
-    const char *who;
-    const char *arguments[ARGUMENTS];
-} Command;
-
 /* Ours first: the others are compared with the first row. */
-static const Command commands[] = {
+static const HostCommand commands[] = {
     {"gpufilter --device cpu",
-     {"@gpufilter", "@in", "--kernel", "5x5/256: " SPACED, "--device", "cpu", "--overwrite", "-o",
-      "@out"}},
+     {"@gpufilter", "@in", "--kernel", "5x5/256: " HOST_SPACED, "--device", "cpu", "--overwrite",
+      "-o", "@out"}},
     {"gpufilter --device cuda:0",
-     {"@gpufilter", "@in", "--kernel", "5x5/256: " SPACED, "--device", "cuda:0", "--overwrite",
+     {"@gpufilter", "@in", "--kernel", "5x5/256: " HOST_SPACED, "--device", "cuda:0", "--overwrite",
       "-o", "@out"}},
     {"vips conv", {"vips", "conv", "@in", "@out", "@mask", "--precision", "integer"}},
     {"vips convsep", {"vips", "convsep", "@in", "@out", "@row", "--precision", "integer"}},
@@ -48,7 +28,9 @@ static const Command commands[] = {
     {"gm convert -convolve", {"gm", "convert", "@in", "-convolve", COMMAS, "@out"}},
     {"ffmpeg convolution",
      {"ffmpeg", "-y", "-loglevel", "error", "-i", "@in", "-vf",
-      "convolution=" SPACED ":" SPACED ":" SPACED ":" SPACED ":1/256:1/256:1/256:1/256", "@out"}},
+      "convolution=" HOST_SPACED ":" HOST_SPACED ":" HOST_SPACED ":" HOST_SPACED
+      ":1/256:1/256:1/256:1/256",
+      "@out"}},
     {"OpenCV filter2D (python3, its start included)", {"python3", "@opencv", "@in", "@out"}}};
 
 static const struct {
@@ -59,90 +41,6 @@ static const struct {
              {"RGB JPEG 4096x4096", "jpg", 4096, 3},
              {"gray JPEG 4096x4096", "jpg", 4096, 1},
              {"RGB PNG 512x512", "png", 512, 3}};
-
-typedef struct Paths {
-    char in[PATH_MAX], out[PATH_MAX], mask[PATH_MAX], row[PATH_MAX], opencv[PATH_MAX];
-    char gpufilter[PATH_MAX];
-} Paths;
-
-/* ---- processes ---- */
-
-/* Starts it with its output thrown away and waits. False when it cannot be started or fails. */
-static bool run_process(const char *const *arguments)
-{
-    pid_t child;
-    int status = 0;
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return false;
-    for (int i = 0; i < 3; i++)
-        posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i == 0 ? O_RDONLY : O_WRONLY, 0);
-    int error = posix_spawnp(&child, arguments[0], &actions, NULL,
-                             (char *const *)(uintptr_t)arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0)
-        return false;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static void fill_arguments(const Command *command, const Paths *paths, const char **arguments)
-{
-    const struct {
-        const char *name, *path;
-    } names[] = {{"@in", paths->in},         {"@out", paths->out},
-                 {"@mask", paths->mask},     {"@row", paths->row},
-                 {"@opencv", paths->opencv}, {"@gpufilter", paths->gpufilter}};
-    size_t count = 0;
-    for (; command->arguments[count]; count++) {
-        arguments[count] = command->arguments[count];
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strcmp(arguments[count], names[i].name) == 0)
-                arguments[count] = names[i].path;
-    }
-    arguments[count] = NULL;
-}
-
-static bool on_path(const char *program)
-{
-    char path[PATH_MAX];
-    const char *at = getenv("PATH");
-    if (strchr(program, '/'))
-        return access(program, X_OK) == 0;
-    while (at && *at) {
-        size_t length = strcspn(at, ":");
-        snprintf(path, sizeof path, "%.*s/%s", (int)length, at, program);
-        if (access(path, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-static void measure(const Command *command, const char *what, const Paths *paths, size_t runs,
-                    HostResults *results)
-{
-    const char *arguments[ARGUMENTS];
-    double seconds[HOST_RUNS];
-    struct stat written;
-    fill_arguments(command, paths, arguments);
-    if (!on_path(arguments[0])) {
-        host_note(results, "%s: %s was not found", command->who, arguments[0]);
-        return;
-    }
-    for (size_t i = 0; i < runs + 1; i++) { /* the first only fills caches */
-        double begin = gf_now();
-        (void)unlink(paths->out);
-        if (!run_process(arguments) || stat(paths->out, &written) != 0) {
-            host_note(results, "%s: failed", command->who);
-            return;
-        }
-        seconds[i ? i - 1 : 0] = gf_now() - begin;
-    }
-    host_add(results, what, command->who, seconds, runs, (size_t)written.st_size);
-}
 
 /* ---- OpenCV ---- */
 
@@ -183,20 +81,12 @@ static void read_opencv(FILE *lines, HostResults *results)
         }
 }
 
-static GfStatus write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
-        return gf_fail(GF_EWRITE, "%s: %s", path, strerror(errno));
-    return GF_OK;
-}
-
 static GfStatus run_opencv(const char *folder, HostResults *results)
 {
     char script[PATH_MAX], command[PATH_MAX + 64];
     size_t before = results->count;
     snprintf(script, sizeof script, "%s/opencv.py", folder);
-    GF_TRY(write_text(script, opencv));
+    GF_TRY(host_write_text(script, opencv));
     snprintf(command, sizeof command, "python3 '%s' 2>/dev/null", script);
     FILE *lines = popen(command, "r");
     if (lines) {
@@ -210,49 +100,30 @@ static GfStatus run_opencv(const char *folder, HostResults *results)
 
 /* ---- the suite ---- */
 
-/* The program that was named, or lies beside this one or a folder higher, or on the PATH. */
-static void find_gpufilter(const char *given, char *path, size_t size)
-{
-    static const char *const beside[] = {"gpufilter", "../gpufilter"};
-    char self[PATH_MAX] = "";
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    snprintf(path, size, "%s", given ? given : "gpufilter");
-    if (given || length <= 0)
-        return;
-    const char *folder = dirname(self);
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, size, "%.3800s/%s", folder, beside[i]);
-        if (access(path, X_OK) == 0)
-            return;
-    }
-    snprintf(path, size, "gpufilter");
-}
-
-static GfStatus run_case(size_t number, const char *folder, Paths *paths, size_t runs,
+static GfStatus run_case(size_t number, const char *folder, HostPaths *paths, size_t runs,
                          HostResults *results)
 {
     char what[96];
     snprintf(what, sizeof what, "whole process, 5x5 kernel, %s", cases[number].name);
     snprintf(paths->in, sizeof paths->in, "%s/in.%s", folder, cases[number].extension);
     snprintf(paths->out, sizeof paths->out, "%s/out.%s", folder, cases[number].extension);
-    GF_TRY(host_picture(paths->in, cases[number].side, cases[number].channels));
+    GF_TRY(host_picture(paths->in, cases[number].side, cases[number].side, cases[number].channels));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        measure(&commands[i], what, paths, runs, results);
+        host_measure(&commands[i], what, paths, runs, results);
     return GF_OK;
 }
 
 GfStatus host_commands(const HostOptions *options, const char *folder, HostResults *results)
 {
-    Paths paths;
+    HostPaths paths;
     GF_TRY(run_opencv(folder, results));
-    find_gpufilter(options->gpufilter, paths.gpufilter, sizeof paths.gpufilter);
+    host_find_gpufilter(options->gpufilter, paths.gpufilter, sizeof paths.gpufilter);
     snprintf(paths.mask, sizeof paths.mask, "%s/mask", folder);
     snprintf(paths.row, sizeof paths.row, "%s/row", folder);
-    GF_TRY(write_text(paths.mask,
-                      "5 5 256 0\n" ROW_1 "\n" ROW_4 "\n" ROW_6 "\n" ROW_4 "\n" ROW_1 "\n"));
-    GF_TRY(write_text(paths.row, "5 1 16 0\n" ROW_1 "\n"));
+    GF_TRY(host_write_text(paths.mask, HOST_MASK));
+    GF_TRY(host_write_text(paths.row, "5 1 16 0\n" HOST_ROW_1 "\n"));
     snprintf(paths.opencv, sizeof paths.opencv, "%s/opencv-file.py", folder);
-    GF_TRY(write_text(paths.opencv, opencv_file));
+    GF_TRY(host_write_text(paths.opencv, opencv_file));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         GF_TRY(run_case(i, folder, &paths, options->quick ? 3 : 5, results));
     return GF_OK;

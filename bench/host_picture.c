@@ -46,9 +46,9 @@ done:
     return status;
 }
 
-GfStatus host_picture(const char *path, size_t side, size_t channels)
+GfStatus host_picture(const char *path, size_t width, size_t height, size_t channels)
 {
-    const GfFormat format = {side, side, channels, false, GF_U8};
+    const GfFormat format = {width, height, channels, false, GF_U8};
     GfImage image;
     GF_TRY(gf_image_allocate(&format, &image));
     draw(&image);
