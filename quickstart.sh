@@ -21,7 +21,7 @@ build   command cmake           cmake           configures the build
 build   header  png.h           libpng-dev      reads and writes PNG
 build   header  jpeglib.h       libjpeg-dev     reads and writes JPEG
 build   header  zlib.h          zlib1g-dev      compresses PNG and colour profiles
-build   header  isa-l.h         libisal-dev     compresses PNG
+build   header  isa-l.h         libisal-dev     reads and compresses PNG
 build   header  libdeflate.h    libdeflate-dev  compresses PNG
 build   header  lcms2.h         liblcms2-dev    reads colour profiles
 build   header  jansson.h       libjansson-dev  writes JSON
