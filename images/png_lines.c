@@ -59,11 +59,10 @@ static void begin(GfPngLines *lines)
 
 static void undo_filters(GfPngLines *lines)
 {
-    for (; lines->lines > 0 && lines->filled - lines->ready >= lines->line; lines->lines--) {
-        unsigned char *line = lines->made + lines->ready;
-        gf_png_unfilter(line, line - lines->line, lines->line - 1, lines->pixel);
-        lines->ready += lines->line;
-    }
+    const size_t whole = gf_min((lines->filled - lines->ready) / lines->line, lines->lines);
+    gf_png_unfilter(lines->made + lines->ready, whole, lines->line - 1, lines->pixel);
+    lines->ready += whole * lines->line;
+    lines->lines -= whole;
 }
 
 GfInflated gf_png_lines_inflate(GfPngLines *lines, const unsigned char **in, size_t *size,
@@ -76,7 +75,8 @@ GfInflated gf_png_lines_inflate(GfPngLines *lines, const unsigned char **in, siz
                                            lines->room - lines->filled, &made, reason);
     lines->filled += made;
     *progress = made > 0 || *size < given;
-    undo_filters(lines);
+    if (lines->lines > 0)
+        undo_filters(lines);
     if (lines->lines == 0)
         lines->ready = lines->filled;
     return inflated;

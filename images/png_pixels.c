@@ -1,7 +1,7 @@
 /* The chunks of pixels that libpng is shown instead of the file's.
  *
  * libpng inflates by zlib and, as Debian builds it, undoes most row filters byte by byte: nine tenths of reading a
- * picture. Both are done here in a third of the time (png_lines.h), and libpng is shown chunks of the rows
+ * picture. Both are done here in a third or less of the time (png_lines.h), and libpng is shown chunks of the rows
  * stored, not compressed, and not filtered, which cost it a copy; all else about pixels stays libpng's. The stream
  * that it is shown says of itself that no string is more than 256 bytes away, as there are none: so zlib keeps no
  * copy of the last 32,768. Checksums of the file are looked at here. */

@@ -37,26 +37,34 @@ static void fill(unsigned char *bytes, size_t size, unsigned *seed)
 static void test_filters(void **state)
 {
     (void)state;
+    enum { ROWS = 4 };
     static const size_t pixels[] = {1, 2, 3, 4, 6, 8};
     unsigned seed = 1;
     for (size_t p = 0; p < sizeof pixels / sizeof *pixels && gf_png_unfilters(); p++)
         for (size_t width = 1; width < 300; width += 1 + width / 9)
-            for (unsigned char filter = 0; filter < 7; filter++) {
-                const size_t size = width * pixels[p];
-                /* The row is what an allocation ends with, but for what may be read behind it. */
-                unsigned char *rows = malloc(2 * (size + 1) + GF_PNG_UNFILTER_SLACK);
-                unsigned char *expected = malloc(size);
-                assert_true(rows && expected);
-                unsigned char *above = rows, *row = rows + size + 1;
-                fill(rows, 2 * (size + 1) + GF_PNG_UNFILTER_SLACK, &seed);
-                *row = filter;
-                memcpy(expected, row + 1, size);
-                if (filter < 5)
-                    undo(filter, expected, above + 1, size, pixels[p]);
-                gf_png_unfilter(row, above, size, pixels[p]);
-                assert_int_equal(*row, filter < 5 ? 0 : filter);
-                assert_memory_equal(row + 1, expected, size);
-                free(rows);
+            for (size_t trial = 0; trial < 40; trial++) {
+                const size_t size = width * pixels[p], line = size + 1;
+                /* An allocation ends with what may be read behind the rows. */
+                unsigned char *lines = malloc((1 + ROWS) * line + GF_PNG_UNFILTER_SLACK);
+                unsigned char *expected = malloc((1 + ROWS) * line);
+                assert_true(lines && expected);
+                fill(lines, (1 + ROWS) * line + GF_PNG_UNFILTER_SLACK, &seed);
+                for (size_t y = 1; y <= ROWS; y++)
+                    lines[y * line] = (unsigned char)(trial % 2 ? 4 : draw(&seed, 7));
+                memcpy(expected, lines, (1 + ROWS) * line);
+                for (size_t y = 1; y <= ROWS; y++) {
+                    unsigned char *row = expected + y * line;
+                    if (*row < 5) {
+                        undo(*row, row + 1, row - size, size, pixels[p]);
+                        *row = 0;
+                    }
+                }
+                const size_t count = 1 + draw(&seed, ROWS);
+                memcpy(expected + (1 + count) * line, lines + (1 + count) * line,
+                       (ROWS - count) * line);
+                gf_png_unfilter(lines + line, count, size, pixels[p]);
+                assert_memory_equal(lines, expected, (1 + ROWS) * line);
+                free(lines);
                 free(expected);
             }
 }
