@@ -62,7 +62,7 @@ static int run_process(const char *const *arguments)
     int status = 0;
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0)
-        return false;
+        return -1;
     for (int i = 0; i < 3; i++)
         posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i == 0 ? O_RDONLY : O_WRONLY, 0);
     int error = posix_spawnp(&child, arguments[0], &actions, NULL,
