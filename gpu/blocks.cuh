@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gpu/instructions.cuh"
 #include "gpu/launch.h"
 
 /* This thread's warp in its block; known to be the same in all lanes, so that what follows from it needs no vector
@@ -222,14 +223,26 @@ template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t byt
                                 static_cast<int>(gf_shared_limit() - code.sharedSizeBytes));
 }
 
-/* ---- launches that begin early ---- */
+/* ---- launches ---- */
 
 /* Blocks of a launch: `bytes` of dynamic shared memory each; `cluster` of them, side by side, are one. */
 struct GfBlocks {
     dim3 grid, threads;
-    size_t bytes;
+    size_t bytes = 0;
     unsigned cluster = 1;
 };
+
+/* Launches a kernel. */
+template <typename... Params, typename... Args>
+cudaError_t gf_launch(void (*kernel)(Params...), const GfBlocks &blocks, cudaStream_t stream,
+                      const Args &...args)
+{
+    const cudaError_t error = gf_allow_shared(kernel, blocks.bytes);
+    if (error != cudaSuccess)
+        return error;
+    gf_start(kernel, blocks.grid, blocks.threads, blocks.bytes, stream, args...);
+    return cudaGetLastError();
+}
 
 /* Launches a kernel that calls gf_wait_for_stream(): where the card can, its blocks come as soon as there is room
  * beside the last ones of the kernel before it in the stream, instead of after that kernel's end. */
@@ -258,7 +271,7 @@ cudaError_t gf_launch_early(void (*kernel)(Args...), const GfBlocks &blocks, cud
         attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
         attributes[config.numAttrs++].val.clusterDim = {blocks.cluster, 1, 1};
     }
-    return cudaLaunchKernelEx(&config, kernel, args...);
+    return gf_start(config, kernel, args...);
 }
 
 /* Blocks of a multiprocessor when all have as many. */
@@ -288,16 +301,4 @@ template <typename Kernel> GfBlocks gf_spread(Kernel kernel, GfBlocks blocks)
     if (share >= blocks.bytes + own)
         blocks.bytes = share - own + 1;
     return blocks;
-}
-
-/* Waits until all kernels before this one have ended and what they wrote is seen. Before it of global memory only
- * weights may be touched, which were there before any launch. `next`: the blocks of the next kernel, if it is launched
- * early, may come. */
-__device__ inline void gf_wait_for_stream(bool next = true)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    if (next)
-        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }

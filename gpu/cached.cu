@@ -81,7 +81,7 @@ template <typename In, typename Sum, typename Taps>
 __global__ void __launch_bounds__(MOST_THREADS)
     cached(const __grid_constant__ Cached<Sum> t, const __grid_constant__ Taps taps)
 {
-    extern __shared__ double memory[];
+    GF_BLOCK_MEMORY(double, memory);
     Sum *tile = reinterpret_cast<Sum *>(memory);
     const GfProblem<Sum> &p = t.p;
     GfPlace place = gf_my_tile(t.cut, p.y0);
@@ -147,12 +147,8 @@ cudaError_t run(const GfLaunch *launch, GfTileSize tile, const Taps &taps, cudaS
     dim3 grid = gf_cut_grid(t.cut, launch);
     dim3 block(static_cast<unsigned>(tile.columns), static_cast<unsigned>(tile.rows));
     return gf_with_sample<Sum>(step->in, [&](auto sample) {
-        auto kernel = cached<decltype(sample), Sum, Taps>;
-        cudaError_t error = gf_allow_shared(kernel, bytes);
-        if (error != cudaSuccess)
-            return error;
-        kernel<<<grid, block, bytes, stream>>>(t, taps);
-        return cudaGetLastError();
+        return gf_launch(cached<decltype(sample), Sum, Taps>, {grid, block, bytes}, stream, t,
+                         taps);
     });
 }
 

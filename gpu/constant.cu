@@ -164,8 +164,8 @@ cudaError_t run(const GfLaunch *launch, const Taps &taps, cudaStream_t stream)
     GfTiles tiles = cut_tiles(launch);
     dim3 grid = gf_tiles_grid(tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(launch->step->in, [&](auto sample) {
-        constant<SIDE, decltype(sample)><<<grid, block, 0, stream>>>(p, tiles, taps);
-        return cudaGetLastError();
+        return gf_launch(constant<SIDE, decltype(sample), Sum, Taps>, {grid, block}, stream, p,
+                         tiles, taps);
     });
 }
 

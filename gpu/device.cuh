@@ -4,8 +4,10 @@
 
 #include "gpu/blocks.cuh"
 #include "gpu/finish.cuh"
+#include "gpu/groups.cuh"
+#include "gpu/halves.cuh"
+#include "gpu/instructions.cuh"
 #include "gpu/layer.cuh"
-#include "gpu/matrices.cuh"
 #include "gpu/problem.cuh"
 #include "gpu/samples.cuh"
 #include "gpu/tensor_bytes.cuh"

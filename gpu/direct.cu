@@ -76,8 +76,7 @@ template <typename Sum> cudaError_t launch_direct(const GfLaunch *launch, cudaSt
     GfTiles tiles = gf_tiles(launch);
     dim3 grid = gf_tiles_grid(tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(launch->step->in, [&](auto sample) {
-        direct<decltype(sample)><<<grid, block, 0, stream>>>(p, tiles);
-        return cudaGetLastError();
+        return gf_launch(direct<decltype(sample), Sum>, {grid, block}, stream, p, tiles);
     });
 }
 

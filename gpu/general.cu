@@ -342,7 +342,7 @@ __device__ int channels_of(const Layer &q, int rest)
 template <typename T, typename In>
 __global__ void __launch_bounds__(T::threads, T::blocks) general(const __grid_constant__ Layer q)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
+    GF_BLOCK_MEMORY(__align__(16) unsigned char, memory);
     Shared<T> &shared = *reinterpret_cast<Shared<T> *>(memory);
     Corner corner = find_corner(q, T::maps, T::width, T::height);
     Place<T> place = my_place<T>(q, corner);
@@ -463,7 +463,7 @@ __device__ void any_row(const Layer &q, const float *pixels, const float *filter
 
 __global__ void __launch_bounds__(ANY_TEAM) general_any(const __grid_constant__ Layer q)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
+    GF_BLOCK_MEMORY(__align__(16) unsigned char, memory);
     AnyShared &shared = *reinterpret_cast<AnyShared *>(memory);
     float *pixels = shared.filters[q.p.width * q.p.height];
     Corner corner = find_corner(q, ANY_FTB, ANY_W, ANY_H);
@@ -550,11 +550,7 @@ cudaError_t run_any(const GfLaunch *launch, cudaStream_t stream)
     Layer q = layer_of(launch);
     unsigned blocks = cut(launch, ANY_W, ANY_H, ANY_FTB, &q);
     size_t bytes = gf_general_bytes(launch->step);
-    cudaError_t error = gf_allow_shared(general_any, bytes);
-    if (error != cudaSuccess)
-        return error;
-    general_any<<<blocks, ANY_TEAM, bytes, stream>>>(q);
-    return cudaGetLastError();
+    return gf_launch(general_any, {blocks, ANY_TEAM, bytes}, stream, q);
 }
 
 template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
@@ -562,11 +558,7 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     Layer q = layer_of(launch);
     unsigned blocks = cut(launch, T::width, T::height, T::maps, &q);
     q.filters_step = gf_linear_taps(&launch->step->linear) * T::tap_maps;
-    cudaError_t error = gf_allow_shared(general<T, In>, sizeof(Shared<T>));
-    if (error != cudaSuccess)
-        return error;
-    general<T, In><<<blocks, T::threads, sizeof(Shared<T>), stream>>>(q);
-    return cudaGetLastError();
+    return gf_launch(general<T, In>, {blocks, T::threads, sizeof(Shared<T>)}, stream, q);
 }
 
 /* Issue slots of a multiprocessor's four schedulers that a block takes: for multiply-adds, reads of

@@ -380,7 +380,7 @@ template <typename T, typename In>
 __global__ void __launch_bounds__(T::threads, T::blocks)
     implicit(const __grid_constant__ Product<typename T::Sum> q)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
+    GF_BLOCK_MEMORY(__align__(16) unsigned char, memory);
     Shared<T> &shared = *reinterpret_cast<Shared<T> *>(memory);
     Corner corner = my_corner<T>(q);
     Place<T> place = my_place<T>(q, corner);
@@ -499,11 +499,7 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     size_t blocks = blocks_of<T>(q);
     /* More than a grid may have are none: the launch fails. */
     dim3 grid(blocks > INT_MAX ? 0 : static_cast<unsigned>(blocks));
-    cudaError_t error = gf_allow_shared(implicit<T, In>, sizeof(Shared<T>));
-    if (error != cudaSuccess)
-        return error;
-    implicit<T, In><<<grid, T::threads, sizeof(Shared<T>), stream>>>(q);
-    return cudaGetLastError();
+    return gf_launch(implicit<T, In>, {grid, T::threads, sizeof(Shared<T>)}, stream, q);
 }
 
 template <typename T> cudaError_t run_narrow(const GfLaunch *launch, cudaStream_t stream)

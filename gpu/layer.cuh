@@ -10,6 +10,7 @@
 
 #include "gpu/blocks.cuh"
 #include "gpu/finish.cuh"
+#include "gpu/instructions.cuh"
 #include "gpu/samples.cuh"
 
 constexpr int GF_TILE = 4; /* rows of a tile, and outputs of each */

@@ -47,8 +47,7 @@ template <typename Sum> cudaError_t launch_opacity(const GfLaunch *launch, cudaS
     opacity.alpha_gain = static_cast<Sum>(step->alpha_gain);
     dim3 grid = gf_tiles_grid(opacity.tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(step->in, [&](auto sample) {
-        apply_opacity<decltype(sample)><<<grid, block, 0, stream>>>(opacity);
-        return cudaGetLastError();
+        return gf_launch(apply_opacity<decltype(sample), Sum>, {grid, block}, stream, opacity);
     });
 }
 
@@ -159,8 +158,7 @@ template <typename Sum> cudaError_t launch_light(const GfLaunch *launch, cudaStr
     }
     dim3 grid = gf_tiles_grid(light.tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(launch->step->in, [&](auto sample) {
-        apply_light<decltype(sample)><<<grid, block, 0, stream>>>(light);
-        return cudaGetLastError();
+        return gf_launch(apply_light<decltype(sample), Sum>, {grid, block}, stream, light);
     });
 }
 

@@ -173,10 +173,9 @@ template <typename Sum> cudaError_t launch_pool(const GfLaunch *launch, cudaStre
     dim3 grid = gf_tiles_grid(pool.tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(step->in, [&](auto sample) {
         if (large)
-            pool_large<decltype(sample)><<<gf_cut_grid(cut, launch), BLOCK, 0, stream>>>(pool, cut);
-        else
-            pool_small<decltype(sample)><<<grid, block, 0, stream>>>(pool);
-        return cudaGetLastError();
+            return gf_launch(pool_large<decltype(sample), Sum>, {gf_cut_grid(cut, launch), BLOCK},
+                             stream, pool, cut);
+        return gf_launch(pool_small<decltype(sample), Sum>, {grid, block}, stream, pool);
     });
 }
 

@@ -87,50 +87,6 @@ __device__ inline unsigned gf_round(double v, unsigned largest)
     return v == v ? min(__double2uint_rn(v), largest) : 0;
 }
 
-/* The same of four samples to the bytes of a word, the first the lowest: two conversions of two,
- * which no intrinsic says. */
-__device__ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
-{
-#ifdef __CUDA_ARCH__
-    uint32_t high, word;
-    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;"
-        : "=r"(high)
-        : "r"(__float2int_rn(d)), "r"(__float2int_rn(c)));
-    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-        : "=r"(word)
-        : "r"(__float2int_rn(b)), "r"(__float2int_rn(a)), "r"(high));
-    return word;
-#else
-    return gf_round(a, 255) | gf_round(b, 255) << 8 | gf_round(c, 255) << 16 |
-           gf_round(d, 255) << 24;
-#endif
-}
-
-/* A square root, within 2 units of its last place. */
-__device__ inline float gf_root(float v)
-{
-#ifdef __CUDA_ARCH__
-    float root;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
-    return root;
-#else
-    return sqrtf(v);
-#endif
-}
-
-/* The larger number; NaN is more than any, and stays. */
-template <typename T> __device__ inline T gf_more(T most, T v)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    if constexpr (std::is_same_v<T, float>) {
-        float more;
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(more) : "f"(most), "f"(v));
-        return more;
-    }
-#endif
-    return v > most || v != v ? v : most;
-}
-
 /* Stores sample s of a row. */
 template <typename T> __device__ inline void gf_store(void *row, size_t s, T v, GfSample sample)
 {

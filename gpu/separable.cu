@@ -397,7 +397,7 @@ __device__ void keep_alpha(const Separable<Sum> &s, const Block &block)
 template <typename In, typename Sum, int SIDE, int FILTERS>
 __global__ void __launch_bounds__(THREADS) separable(const __grid_constant__ Separable<Sum> s)
 {
-    extern __shared__ float4 memory[];
+    GF_BLOCK_MEMORY(float4, memory);
     const Shared<Sum> shared = divide_memory<SIDE>(s, memory);
     const Block block = my_block(s);
     if (gf_is_kept(s.p, block.channel)) {
@@ -543,14 +543,10 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     Separable<Sum> s = describe<Sum>(launch, cut);
     if (SIDE > 0)
         place_factors(launch, &s);
-    const cudaError_t error = gf_allow_shared(separable<In, Sum, SIDE, FILTERS>, bytes);
-    if (error != cudaSuccess)
-        return error;
     const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows));
     const unsigned blocks = static_cast<unsigned>(s.strips * launch->step->channels * down);
     const dim3 grid(blocks, 1, static_cast<unsigned>(launch->count));
-    separable<In, Sum, SIDE, FILTERS><<<grid, THREADS, bytes, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch(separable<In, Sum, SIDE, FILTERS>, {grid, THREADS, bytes}, stream, s);
 }
 
 /* From the launch to its instance, one property after the other. */

@@ -352,7 +352,7 @@ template <typename In, typename Sum, int ROWS, int MANY>
 __global__ void __launch_bounds__(MOST_THREADS<ROWS>, AT_ONCE<Sum, ROWS> / MOST_THREADS<ROWS>)
     shared(const __grid_constant__ Shared<Sum> s)
 {
-    extern __shared__ double2 memory[];
+    GF_BLOCK_MEMORY(double2, memory);
     Memory<Sum, MANY> m = divide<Sum, MANY>(s, reinterpret_cast<unsigned char *>(memory));
     GfPlace place = gf_my_tile(s.cut, s.p.y0);
     Outputs mine;
@@ -458,12 +458,7 @@ cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
     size_t bytes = gf_shared_bytes(launch->step, launch->wide, cut.tile, MANY);
     dim3 grid = gf_cut_grid(s.cut, launch);
     dim3 block(static_cast<unsigned>(cut.tile.columns), THREAD_ROWS);
-    auto kernel = shared<In, Sum, ROWS, MANY>;
-    cudaError_t error = gf_allow_shared(kernel, bytes);
-    if (error != cudaSuccess)
-        return error;
-    kernel<<<grid, block, bytes, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch(shared<In, Sum, ROWS, MANY>, {grid, block, bytes}, stream, s);
 }
 
 template <typename In, typename Sum, int MANY>

@@ -902,8 +902,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks.units, WARPS));
     const dim3 grid(blocks, static_cast<unsigned>(launch->count));
-    special<In, C, K, F, N><<<grid, THREADS, 0, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch(special<In, C, K, F, N>, {grid, THREADS}, stream, s);
 }
 
 /* From the launch to its instance, one property after the other. */

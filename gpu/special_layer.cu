@@ -264,7 +264,7 @@ template <typename In, int K, bool FULL, int SIDE>
 __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
     special_layer(const __grid_constant__ Layer<K> s)
 {
-    extern __shared__ float4 memory[];
+    GF_BLOCK_MEMORY(float4, memory);
     __shared__ int places[STRIP + K - 1];
     float *ring = reinterpret_cast<float *>(memory);
     const Geometry &g = s.g;

@@ -70,17 +70,6 @@ template <int K> struct Rows {
     float4 own[COUNT<K>], side;
 };
 
-/* Reads in the order of the program: nothing waits for one of these before all have begun. */
-__device__ float4 read_in_order(const float *from)
-{
-    float4 v;
-    asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                 : "l"(from)
-                 : "memory");
-    return v;
-}
-
 /* Four samples, one by one. What does not lie on the picture is read as well, from somewhere else, so
  * that no read waits for a choice. */
 __device__ float4 gather(const float *row, const int (&columns)[VECTOR], float border)
@@ -150,7 +139,7 @@ __device__ void read_own(const Short<K> &s, const float *row, int first, Rows<K>
     const size_t stride = s.in.stride / sizeof(float);
 #pragma unroll
     for (int r = 0; r < COUNT<K>; r++)
-        rows.own[r] = read_in_order(row + first + r * stride);
+        rows.own[r] = gf_load_in_order(row + first + r * stride);
 }
 
 /* The same of any strip: lane r has found the slot of row r. Vectors that begin on the picture and end
@@ -162,7 +151,7 @@ template <int K> __device__ void read_any(const Short<K> &s, int found, int firs
     if (__all_sync(~0u, first <= s.width - VECTOR || !reached)) {
 #pragma unroll
         for (int r = 0; r < COUNT<K>; r++)
-            rows.own[r] = read_in_order(row(r) + (reached ? first : 0));
+            rows.own[r] = gf_load_in_order(row(r) + (reached ? first : 0));
     } else {
         int columns[VECTOR];
         find_columns(s, first, columns);
@@ -195,7 +184,7 @@ template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip
     const int slots = find_slots(s, strip), r = lane % COUNT<K>;
     if (slots >= 0 && strip.first > 0 && strip.first + STRIP + VECTOR <= s.width) {
         if (K > 1)
-            rows.side = read_in_order(row_at(s, slots + r) + side);
+            rows.side = gf_load_in_order(row_at(s, slots + r) + side);
         read_own(s, row_at(s, slots), first, rows);
     } else {
         const int found = slots >= 0 ? slots + r : find_slot(s, strip, r);
@@ -262,38 +251,6 @@ __device__ void add_row(const Short<K> &s, const float (&x)[VECTOR + K - 1],
 
 /* ---- storing ---- */
 
-/* Stores bytes of words without a branch. Lines that vectors fill leave L2 before others. */
-template <int BYTES>
-__device__ void store_if(bool wanted, unsigned char *to, const uint32_t (&word)[4])
-{
-    const int p = wanted;
-    if constexpr (BYTES == 1)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n"
-                     "@p st.global.b8 [%0], %1;\n}" ::"l"(to),
-                     "r"(word[0]), "r"(p)
-                     : "memory");
-    else if constexpr (BYTES == 2)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n"
-                     "@p st.global.b16 [%0], %1;\n}" ::"l"(to),
-                     "h"(static_cast<uint16_t>(word[0])), "r"(p)
-                     : "memory");
-    else if constexpr (BYTES == 4)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n"
-                     "@p st.global.cs.b32 [%0], %1;\n}" ::"l"(to),
-                     "r"(word[0]), "r"(p)
-                     : "memory");
-    else if constexpr (BYTES == 8)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
-                     "@p st.global.cs.v2.b32 [%0], {%1, %2};\n}" ::"l"(to),
-                     "r"(word[0]), "r"(word[1]), "r"(p)
-                     : "memory");
-    else
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
-                     "@p st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};\n}" ::"l"(to),
-                     "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(p)
-                     : "memory");
-}
-
 /* Stores the first `left` of four samples, together or one by one. */
 template <typename Out>
 __device__ void store(unsigned char *to, bool together, int left, const float (&v)[VECTOR])
@@ -311,11 +268,11 @@ __device__ void store(unsigned char *to, bool together, int left, const float (&
         for (int i = 0; i < VECTOR; i++)
             word[i] = __float_as_uint(v[i]);
     together = together && left >= VECTOR;
-    store_if<VECTOR * BYTES>(together, to, word);
+    gf_stream_if<VECTOR * BYTES>(together, to, word);
 #pragma unroll
     for (int i = 0; i < VECTOR; i++) {
         const uint32_t one[4] = {word[i / IN_WORD] >> i % IN_WORD * 8 * BYTES % 32};
-        store_if<BYTES>(!together && i < left, to + i * BYTES, one);
+        gf_stream_if<BYTES>(!together && i < left, to + i * BYTES, one);
     }
 }
 

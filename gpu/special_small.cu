@@ -97,7 +97,7 @@ template <int K> __device__ void load_window(const Geometry &g, const float *cor
 template <typename In, int K, bool FULL, int SIDE>
 __global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constant__ Layer<K> s)
 {
-    extern __shared__ float4 memory[];
+    GF_BLOCK_MEMORY(float4, memory);
     float *picture = reinterpret_cast<float *>(memory);
     const Geometry &g = s.g;
     const bool constant = g.border == GF_BORDER_CONSTANT || g.border == GF_BORDER_VALID;

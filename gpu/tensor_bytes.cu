@@ -114,6 +114,5 @@ cudaError_t gf_launch_bytes(const GfLaunch *launch, GfByteKernel kernel, const G
     const size_t units = s.walks.units * cut.apart;
     const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(units, GF_STRIP_WARPS)),
                     static_cast<unsigned>(launch->count));
-    kernel<<<grid, THREADS, 0, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch(kernel, {grid, THREADS}, stream, s);
 }

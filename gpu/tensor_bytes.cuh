@@ -17,6 +17,7 @@
 
 #include "gpu/blocks.cuh"
 #include "gpu/finish.cuh"
+#include "gpu/instructions.cuh"
 #include "gpu/problem.cuh"
 #include "gpu/samples.cuh"
 

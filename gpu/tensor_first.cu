@@ -751,7 +751,7 @@ __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared
 template <typename F, typename In>
 __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_constant__ Layer q)
 {
-    extern __shared__ __align__(8) uint32_t memory[];
+    GF_BLOCK_MEMORY(__align__(8) uint32_t, memory);
     const Tile tile = find_tile<F>(q);
     const Shared shared = find_shared<F>(q, memory);
     find_input<F>(q, tile, shared);

@@ -12,7 +12,6 @@
  * the second one stretch of the line for each octet. One warp brings these to shared memory, some steps
  * ahead, by copies that the card makes by itself; groups of four warps multiply. Sums of a step, in which
  * small products come first, are added by f32's rules, multiplied by what the samples' row was divided by. */
-#include <cooperative_groups.h>
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -179,85 +178,6 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
         write(i, read(i), scale.up);
 }
 
-/* ---- what only sm_90 has ---- */
-
-/* Barriers by which groups take turns: wait_turn(i) until both called one of these for group i. */
-__device__ void wait_turn(int group)
-{
-    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(GROUPS * GROUP * WARP) : "memory");
-}
-
-__device__ void give_turn(int group)
-{
-    asm volatile("bar.arrive %0, %1;" ::"r"(group + 1), "n"(GROUPS * GROUP * WARP) : "memory");
-}
-
-/* A group's threads have more or fewer registers from here on. */
-template <int MORE> __device__ void have_registers()
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    if constexpr (MORE == MANY_REGISTERS)
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(MORE));
-    else
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(MORE));
-#endif
-}
-
-/* A matrix in shared memory, as tensor cores want it told: 8 rows of 8 numbers of f16 are 128 bytes, the next
- * 8 rows right behind; the next 8 numbers are `second` octets further on. Another matrix that lies so many
- * octets further on is that many more. */
-__device__ unsigned describe(const Octet *matrix, unsigned second)
-{
-    return (gf_shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
-}
-
-#define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-#define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
-
-/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of f16.
- * Each warp has 16 rows of d, as gf_multiply_halves() (gpu/matrices.cuh) leaves them. */
-template <int RUNS>
-__device__ void begin_product(float (&d)[RUNS][4], unsigned first, unsigned second, bool add)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    constexpr uint64_t next_rows = 8ULL << 32;
-    const uint64_t a = next_rows | first, b = next_rows | second;
-    const int adds = add;
-    static_assert(RUNS == 8 || RUNS == 16 || RUNS == 17);
-    if constexpr (RUNS == 17)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %70, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n136k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
-                     "%61, %62, %63, %64, %65, %66, %67}, %68, %69, p, 1, 1, 0, 0;\n}"
-                     : D16(0), D16(4), D16(8), D16(12), D4(16)
-                     : "l"(a), "l"(b), "r"(adds));
-    else if constexpr (RUNS == 16)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
-                     "%61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n}"
-                     : D16(0), D16(4), D16(8), D16(12)
-                     : "l"(a), "l"(b), "r"(adds));
-    else
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31}, %32, %33, p, 1, 1, 0, 0;\n}"
-                     : D16(0), D16(4)
-                     : "l"(a), "l"(b), "r"(adds));
-#endif
-}
-
-#undef D4
-#undef D16
-
 /* ---- a tile ---- */
 
 /* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the positions. */
@@ -413,7 +333,7 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
     const int width = WIDTH > 0 ? WIDTH : q.p.width, pairs = PAIRS > 0 ? PAIRS : q.octets / 2;
     const unsigned stretch = static_cast<unsigned>(q.stretch);
     const unsigned half = static_cast<unsigned>(2 * pairs) * stretch;
-    const unsigned taps = describe(weights, GROUP_MAPS), samples = describe(octets, stretch);
+    const unsigned taps = gf_describe(weights, GROUP_MAPS), samples = gf_describe(octets, stretch);
     gf_begin_products();
 #pragma unroll
     for (int kind = 0; kind < 3; kind++) {
@@ -422,9 +342,9 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
         for (int kx = 0; kx < width; kx++)
 #pragma unroll(PAIRS > 0 ? PAIRS : 1)
             for (int i = 0; i < pairs; i++)
-                begin_product<T::runs>(sums, a + (kx * pairs + i) * 2 * MATRIX,
-                                       b + q.offsets[kx] + i * 2 * stretch,
-                                       kind > 0 || kx > 0 || i > 0);
+                gf_begin_product<T::runs>(sums, a + (kx * pairs + i) * 2 * MATRIX,
+                                          b + q.offsets[kx] + i * 2 * stretch,
+                                          kind > 0 || kx > 0 || i > 0);
     }
     gf_end_products();
 }
@@ -493,10 +413,10 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
         gf_barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
         /* While one group adds up its sums, the other's products are made. */
         if (step > first || group > 0)
-            wait_turn(group);
+            gf_wait_at<MULTIPLIERS * WARP>(group + 1);
         multiply_step<T, WIDTH, PAIRS>(q, weights, octets + begin + shift, sums);
         if (step + 1 < end || group == 0)
-            give_turn(1 - group);
+            gf_arrive_at<MULTIPLIERS * WARP>(2 - group);
         const Scales<T> factors = read_scales<T>(scales + begin);
         gf_wait_for_products(sums);
         add_sums<T>(sums, factors, totals);
@@ -518,12 +438,10 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
 /* Until all blocks that share a tile are here. */
 __device__ void wait_for_shares(const Flat &q)
 {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     if (q.shares > 1) {
-        cooperative_groups::this_cluster().sync();
+        gf_wait_for_cluster();
         return;
     }
-#endif
     __syncthreads();
 }
 
@@ -531,14 +449,12 @@ __device__ void wait_for_shares(const Flat &q)
 template <typename T, int MAPS, int MOST>
 __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
 {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     float of[MOST][MAPS];
 #pragma unroll
     for (int i = 0; i < MOST * MAPS; i++) {
         const int share = i / MAPS, m = i % MAPS;
         if (share < q.shares)
-            of[share][m] =
-                cooperative_groups::this_cluster().map_shared_rank(kept, share)[m * T::pitch];
+            of[share][m] = gf_in_block(kept, share)[m * T::pitch];
     }
 #pragma unroll
     for (int i = 0; i < MOST * MAPS; i++) {
@@ -546,7 +462,6 @@ __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS]
         if (share < q.shares)
             sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
     }
-#endif
 }
 
 /* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take turns. */
@@ -596,7 +511,7 @@ __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &sha
 template <typename T, int WIDTH, int PAIRS>
 __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant__ Flat q)
 {
-    extern __shared__ __align__(128) unsigned char memory[];
+    GF_BLOCK_MEMORY(__align__(128) unsigned char, memory);
     Shared<T> *shared = reinterpret_cast<Shared<T> *>(memory);
     constexpr int HEAD = (sizeof(Shared<T>) + 127) / 128 * 128;
     unsigned char *slots = memory + HEAD;
@@ -616,13 +531,13 @@ __global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant_
     const int part = q.shares > 1 ? (steps + q.parts - 1) / q.parts : steps;
     const int first = corner.part * part, end = min(first + part, steps);
     if (warp >= MULTIPLIERS) {
-        have_registers<FEW_REGISTERS>();
+        gf_give_registers<FEW_REGISTERS>();
         if (warp == MULTIPLIERS)
             bring(q, corner, slots, shared, first, end);
         __syncthreads();
         wait_for_shares(q);
     } else {
-        have_registers<MANY_REGISTERS>();
+        gf_take_registers<MANY_REGISTERS>();
         const int lane = static_cast<int>(threadIdx.x) % WARP;
         const int own_row = (T::map_runs == 1 ? warp % GROUP : warp) * 16 + lane / 4;
         const int own_column = (T::map_runs == 1 ? warp / GROUP * T::own : 0) + lane % 4 * 2;

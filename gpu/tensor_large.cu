@@ -366,7 +366,7 @@ template <int PLANES>
 __global__ void __launch_bounds__(THREADS, PLANES == 1 ? 6 : 3)
     tensor_large(const __grid_constant__ Large s)
 {
-    extern __shared__ uint4 memory[];
+    GF_BLOCK_MEMORY(uint4, memory);
     uint2 *const chunks = reinterpret_cast<uint2 *>(memory);
     const uint8_t **const rows =
         reinterpret_cast<const uint8_t **>(chunks + 2 * s.chunk * PLANES * ROW_VECTORS);
@@ -448,15 +448,11 @@ extern "C" cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream
         return cudaErrorNotSupported;
     const auto kernel = state->large.planes == 1 ? tensor_large<1> : tensor_large<3>;
     const size_t bytes = gf_large_bytes(&launch->step->linear, state->large.planes);
-    const cudaError_t error = gf_allow_shared(kernel, bytes);
-    if (error != cudaSuccess)
-        return error;
     const Large s = describe(launch, state);
     const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
     const size_t blocks = s.strips * down * launch->step->channels;
     /* More than a grid may have are none: the launch fails. */
     const dim3 grid(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks),
                     static_cast<unsigned>(launch->count));
-    kernel<<<grid, THREADS, bytes, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch(kernel, {grid, THREADS, bytes}, stream, s);
 }

@@ -16,7 +16,6 @@
  *
  * A warp has 32 maps, and reads both matrices into registers, which every card since sm_80 can. What sm_90
  * has for it is in gpu/tensor_flat.cu, which takes most layers there. */
-#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <limits.h>
 
@@ -361,10 +360,8 @@ struct WeightReader {
 
     __device__ void bring(const uint4 *from) const
     {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
         if (brings)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(from + ahead));
-#endif
+            gf_prefetch(from + ahead);
     }
 
     __device__ void read(Weights (&w)[2])
@@ -495,12 +492,10 @@ template <typename T> __device__ void WarpProduct<T>::keep(int warp, float *kept
 /* Until all blocks that share a tile are here. */
 __device__ void wait_for_parts(const Layer &q)
 {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     if (q.parts > 1) {
-        cooperative_groups::this_cluster().sync();
+        gf_wait_for_cluster();
         return;
     }
-#endif
     __syncthreads();
 }
 
@@ -508,14 +503,12 @@ __device__ void wait_for_parts(const Layer &q)
 __device__ GfFour<float> sum_parts(const Layer &q, const float *kept)
 {
     GfFour<float> sum = *reinterpret_cast<const GfFour<float> *>(kept);
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     for (int part = 0; q.parts > 1 && part < q.parts; part++) {
-        const auto *there = cooperative_groups::this_cluster().map_shared_rank(kept, part);
+        const float *there = gf_in_block(kept, part);
         const GfFour<float> more = *reinterpret_cast<const GfFour<float> *>(there);
         for (int j = 0; j < 4; j++)
             sum.v[j] = part == 0 ? more.v[j] : sum.v[j] + more.v[j];
     }
-#endif
     return sum;
 }
 
@@ -549,7 +542,7 @@ template <typename T, typename In>
 __global__ void __launch_bounds__(T::threads, T::blocks)
     tensor_layer(const __grid_constant__ Layer q)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
+    GF_BLOCK_MEMORY(__align__(16) unsigned char, memory);
     const Corner corner = find_corner(q, T::maps, T::rows);
     const Shared shared = find_shared(q, memory, T::warps);
     const int warp = static_cast<int>(threadIdx.x) / WARP;

@@ -218,7 +218,7 @@ __device__ void load_odd(const Rolling &s, const uint8_t *row, int count, int pl
         const int from = __shfl_sync(~0u, place, byte_of_lane<S>(i) % WARP);
         const uint8_t *found = row_of(row, row_of_lane<S>(i));
         const uint8_t *any = found ? found : static_cast<const uint8_t *>(s.in.samples);
-        asm volatile("ld.global.u8 %0, [%1];" : "=r"(odd[i]) : "l"(any + max(from, 0)));
+        odd[i] = gf_load_in_order(any + max(from, 0));
     }
 }
 
@@ -324,48 +324,6 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
 
 /* ---- products ---- */
 
-#define D(i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-#define D_3  D(0), D(1), D(2)
-#define D_4  D_3, D(3)
-#define D_5  D_4, D(4)
-#define D_7  D_5, D(5), D(6)
-#define D_9  D_7, D(7), D(8)
-#define AT_3 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
-#define AT_4 AT_3 ", %12, %13, %14, %15"
-#define AT_5 AT_4 ", %16, %17, %18, %19"
-#define AT_7 AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
-#define AT_9 AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
-
-#define PRODUCT(RUNS_, COLUMNS, A, B, C, E, SECOND)                                                \
-    if constexpr (RUNS == RUNS_)                                                                   \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32.f16.f16 {" AT_##RUNS_       \
-                 "}, {%" #A ", %" #B ", %" #C ", %" #E "}, %" #SECOND ", 1, 1, 1, 0;"              \
-                 : D_##RUNS_                                                                       \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
-
-/* d += a * second: 64 x 8 RUNS sums of a group of four warps, of 16 products each. Each warp has 16 rows of
- * d and of a, as gf_multiply_halves() (gpu/matrices.cuh) takes and leaves them. */
-template <int RUNS>
-__device__ void begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t second)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    PRODUCT(3, 24, 12, 13, 14, 15, 16);
-    PRODUCT(4, 32, 16, 17, 18, 19, 20);
-    PRODUCT(5, 40, 20, 21, 22, 23, 24);
-    PRODUCT(7, 56, 28, 29, 30, 31, 32);
-    PRODUCT(9, 72, 36, 37, 38, 39, 40);
-#endif
-}
-
-/* A sum that is complete, scaled; the next begins. (Told in assembly: where the compiler sees what a
- * product's register becomes, it moves all others as well, and runs one product after the other.) */
-__device__ void take(float *to, float *sum, float scale, float offset, float zero)
-{
-    asm volatile("fma.rn.f32 %0, %1, %2, %3;\nmov.b32 %1, %4;"
-                 : "=&f"(*to), "+f"(*sum)
-                 : "f"(scale), "f"(offset), "f"(zero));
-}
-
 /* Words of two blocks' windows as numbers of f16, two a register. */
 template <int STEPS> __device__ void load(const uint8_t *from, uint32_t (&a)[STEPS][4])
 {
@@ -460,37 +418,6 @@ __device__ void load_tiles(const uint8_t *from, uint32_t (&a)[S::tiles][S::steps
     }
 }
 
-/* Stores without a branch, which would part the warp: products need it whole. */
-__device__ void store_word(uint8_t *to, uint32_t word, bool wanted)
-{
-    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%0], %1;\n}" ::"l"(to),
-                 "r"(word), "r"(static_cast<int>(wanted))
-                 : "memory");
-}
-
-__device__ void store_byte(uint8_t *to, uint32_t byte, bool wanted)
-{
-    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b8 [%0], %1;\n}" ::"l"(to),
-                 "r"(byte), "r"(static_cast<int>(wanted))
-                 : "memory");
-}
-
-/* Words side by side; two are aligned as one. */
-__device__ void store_vector(uint8_t *to, const uint32_t (&word)[2], bool wanted)
-{
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n@p st.global.v2.b32 [%0], {%1, %2};\n}" ::"l"(to),
-        "r"(word[0]), "r"(word[1]), "r"(static_cast<int>(wanted))
-        : "memory");
-}
-
-__device__ void store_vector(uint8_t *to, const uint32_t (&word)[3], bool wanted)
-{
-#pragma unroll
-    for (int i = 0; i < 3; i++)
-        store_word(to + i * WORD, word[i], wanted);
-}
-
 /* The rows of a unit as one lane stores them. WHOLE: in words, none of which lies across a row's end. */
 template <typename S, bool WHOLE> struct Lane {
     uint8_t *to; /* of the row that is complete next: its first word */
@@ -526,13 +453,12 @@ template <typename S, bool WHOLE> struct Lane {
         for (int i = 0; i < S::tiles; i++) {
             const int left = in_row - i * APART;
             const bool as_word = WHOLE || (s.words_out && left >= WORD);
-            store_word(to + i * APART, word[i], as_word && left > 0);
+            gf_store_if<WORD>(as_word && left > 0, to + i * APART, {word[i]});
 #pragma unroll
             for (int k = 0; k < WORD && !WHOLE; k++)
-                store_byte(to + i * APART + k, word[i] >> k * 8, !as_word && left > k);
+                gf_store_if<1>(!as_word && left > k, to + i * APART + k, {word[i] >> k * 8});
         }
-        /* Not told in C++: the compiler would find every row's address anew. */
-        asm volatile("add.s64 %0, %0, %1;" : "+l"(to) : "l"(s.out.stride));
+        gf_advance(&to, s.out.stride);
     }
 };
 
@@ -581,8 +507,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                 for (int i = 0; i < S::planes * S::steps * S::tiles; i++) {
                     const int plane = i / S::tiles / S::steps, step = i / S::tiles % S::steps;
                     const int begin = (S::height - turn) % S::height * S::steps + step;
-                    begin_product(sums[i % S::tiles], a[i % S::tiles][step],
-                                  second + (plane * S::plane_bytes + begin * S::matrix) / 16);
+                    gf_begin_product(sums[i % S::tiles], a[i % S::tiles][step],
+                                     second + (plane * S::plane_bytes + begin * S::matrix) / 16);
                 }
                 gf_end_products();
                 out.template store<decltype(every)::value>(s, r, done, choice);
@@ -594,8 +520,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                 gf_wait_for_products(reinterpret_cast<float(&)[S::tiles * S::height][4]>(sums));
 #pragma unroll
                 for (int i = 0; i < S::tiles * 4; i++)
-                    take(&done[i / 4][i % 4], &sums[i / 4][oldest][i % 4], scale[i % 2],
-                         offset[i % 2], s.zero);
+                    done[i / 4][i % 4] = gf_take_and_set(&sums[i / 4][oldest][i % 4], scale[i % 2],
+                                                         offset[i % 2], s.zero);
 #pragma unroll
                 for (int i = 0; i < S::tiles * S::steps * 4; i++)
                     a[i / 4 / S::steps][i / 4 % S::steps][i % 4] =
@@ -677,11 +603,16 @@ template <typename S, bool WHOLE> struct PairLane {
         const bool as_vector = WHOLE || (s.words_out && left >= S::lane_samples);
         if constexpr (S::channels == 3)
             join_channels(word);
-        store_vector(to, word, as_vector && left > 0);
+        if constexpr (S::tiles == 2) /* which are aligned as one */
+            gf_store_if<2 * WORD>(as_vector && left > 0, to, word);
+        else
+#pragma unroll
+            for (int i = 0; i < S::tiles; i++)
+                gf_store_if<WORD>(as_vector && left > 0, to + i * WORD, {word[i]});
 #pragma unroll
         for (int i = 0; i < S::lane_samples && !WHOLE; i++)
-            store_byte(to + i, word[i / WORD] >> i % WORD * 8, !as_vector && left > i);
-        asm volatile("add.s64 %0, %0, %1;" : "+l"(to) : "l"(2 * s.out.stride));
+            gf_store_if<1>(!as_vector && left > i, to + i, {word[i / WORD] >> i % WORD * 8});
+        gf_advance(&to, 2 * s.out.stride);
     }
 };
 
@@ -691,9 +622,7 @@ __device__ uint32_t take_word(float (&sums)[4], float scale, float offset, float
     float v[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        asm volatile("fma.rn.f32 %0, %1, %2, %3;\nmul.rn.f32 %1, %1, %4;"
-                     : "=&f"(v[i]), "+f"(sums[i])
-                     : "f"(scale), "f"(offset), "f"(keep));
+        v[i] = gf_take_and_scale(&sums[i], scale, offset, keep);
     return gf_round_bytes(v[0], v[1], v[2], v[3]);
 }
 
@@ -708,8 +637,8 @@ __device__ void begin_pairs(float (&sums)[S::tiles][S::height / 4][4],
     for (int i = 0; i < 2 * OF_ROW; i++) {
         const int tile = i % S::tiles, plane = i / S::tiles % S::planes, row = i / OF_ROW;
         const int begin = (2 * S::height - turn - row) % S::height;
-        begin_product(sums[tile], a[tile][row],
-                      second + plane * S::plane_bytes / 16 + begin * S::block);
+        gf_begin_product(sums[tile], a[tile][row],
+                         second + plane * S::plane_bytes / 16 + begin * S::block);
     }
     gf_end_products();
 }
@@ -782,7 +711,7 @@ template <typename S, bool WHOLE>
 __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
     tensor_rolling(const __grid_constant__ Rolling s)
 {
-    extern __shared__ __align__(128) uint8_t shared[];
+    GF_BLOCK_MEMORY(__align__(128) uint8_t, shared);
     __shared__ uint64_t full[S::stages], empty[S::stages];
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / WARP, 0);
     const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
@@ -807,8 +736,8 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
         reinterpret_cast<uint4 *>(shared)[to] =
             reinterpret_cast<const uint4 *>(s.halves)[(plane * S::height + row) * ROW + i % ROW];
     }
-    gf_copies_follow(); /* as products do, which read shared memory by themselves */
-    asm volatile("bar.sync 1, %0;" ::"n"(GROUP) : "memory"); /* those who multiply */
+    gf_copies_follow();     /* as products do, which read shared memory by themselves */
+    gf_wait_at<GROUP, 1>(); /* those who multiply */
     if constexpr (S::pairs)
         multiply_pairs<S, WHOLE>(s, shared, ring, warp);
     else
@@ -890,8 +819,7 @@ template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t strea
     const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
     cut<S>(launch, at_once, &s);
     const unsigned grid = s.units < at_once ? s.units : static_cast<unsigned>(at_once);
-    kernel<<<grid, THREADS, S::bytes, stream>>>(s);
-    return cudaGetLastError();
+    return gf_launch(kernel, {grid, THREADS, S::bytes}, stream, s);
 }
 
 using Run = decltype(&run<Shape<3, 1, 1, 1>>);

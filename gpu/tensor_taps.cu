@@ -1,5 +1,5 @@
 /* What method `tensor` multiplies layers by: each tap as two numbers of f16, as the lanes of a warp hold
- * them (gf_multiply_halves(), gpu/matrices.cuh), for one product after the other. */
+ * them (gf_multiply_halves(), gpu/instructions.cuh), for one product after the other. */
 #include "gpu/device.cuh"
 
 namespace
@@ -152,11 +152,8 @@ extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
         layer->lines ? gf_flat_vectors(step) / 2 : gf_tensor_vectors(step) / (first ? 1 : 2);
     const unsigned blocks =
         static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads)));
-    if (first)
-        split_first_taps<<<blocks, threads>>>(q);
-    else if (layer->lines)
-        split_flat_taps<<<blocks, threads>>>(q);
-    else
-        split_taps<<<blocks, threads>>>(q);
-    return cudaGetLastError();
+    return gf_launch(first          ? split_first_taps
+                     : layer->lines ? split_flat_taps
+                                    : split_taps,
+                     {blocks, threads}, nullptr, q);
 }

@@ -130,8 +130,7 @@ cudaError_t run(const GfLaunch *launch, GfTileSize tile, const Taps &taps, cudaS
     dim3 grid = gf_cut_grid(t.cut, launch);
     dim3 block(static_cast<unsigned>(tile.columns), static_cast<unsigned>(tile.rows));
     return gf_with_sample<Sum>(step->in, [&](auto sample) {
-        tiled<decltype(sample)><<<grid, block, 0, stream>>>(t, taps);
-        return cudaGetLastError();
+        return gf_launch(tiled<decltype(sample), Sum, Taps>, {grid, block}, stream, t, taps);
     });
 }
 

@@ -111,9 +111,8 @@ cudaError_t launch_unroll(const GfLaunch *launch, const Part &part, Sum *matrix,
 {
     GfProblem<Sum> p = gf_problem<Sum>(launch);
     return gf_with_sample<Sum>(launch->step->in, [&](auto sample) {
-        unroll<decltype(sample)>
-            <<<blocks_of(part, launch->step->channels), BLOCK, 0, stream>>>(p, part, matrix);
-        return cudaGetLastError();
+        return gf_launch(unroll<decltype(sample), Sum>,
+                         {blocks_of(part, launch->step->channels), BLOCK}, stream, p, part, matrix);
     });
 }
 
@@ -123,9 +122,9 @@ cudaError_t launch_roll(const GfLaunch *launch, const Part &part, const Sum *pro
 {
     GfProblem<Sum> p = gf_problem<Sum>(launch);
     return gf_with_sample<Sum>(launch->step->in, [&](auto sample) {
-        roll<decltype(sample)>
-            <<<blocks_of(part, launch->step->out_channels), BLOCK, 0, stream>>>(p, part, products);
-        return cudaGetLastError();
+        return gf_launch(roll<decltype(sample), Sum>,
+                         {blocks_of(part, launch->step->out_channels), BLOCK}, stream, p, part,
+                         products);
     });
 }
 

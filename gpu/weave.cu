@@ -91,8 +91,7 @@ template <typename Sum> cudaError_t launch_add(const GfLaunch *launch, cudaStrea
     meeting.gain = static_cast<Sum>(step->skip_gain);
     dim3 grid = gf_tiles_grid(meeting.tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(step->in, [&](auto sample) {
-        add_skipped<decltype(sample)><<<grid, block, 0, stream>>>(meeting);
-        return cudaGetLastError();
+        return gf_launch(add_skipped<decltype(sample), Sum>, {grid, block}, stream, meeting);
     });
 }
 
@@ -107,8 +106,7 @@ template <typename Sum> cudaError_t launch_upsample(const GfLaunch *launch, cuda
     spread.factor_y = static_cast<unsigned>(step->factor_y);
     dim3 grid = gf_tiles_grid(spread.tiles, launch), block(GF_TILE_X, GF_TILE_Y);
     return gf_with_sample<Sum>(step->in, [&](auto sample) {
-        enlarge<decltype(sample)><<<grid, block, 0, stream>>>(spread);
-        return cudaGetLastError();
+        return gf_launch(enlarge<decltype(sample), Sum>, {grid, block}, stream, spread);
     });
 }
 

@@ -1,0 +1,247 @@
+/* What only sm_90 has: barriers in shared memory, copies of whole stretches that end at them, products of matrices by
+ * groups of four warps, clusters of blocks. Those of 90a do nothing elsewhere. */
+#pragma once
+
+#include <cooperative_groups.h>
+#include <cstdint>
+
+/* ---- copies and their barriers ---- */
+
+__device__ inline unsigned gf_shared_address(const void *at)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/* A barrier in shared memory: its phase ends when so many arrived and so many bytes were copied as it
+ * expects. Phases are told apart by their parity. */
+__device__ inline void gf_barrier_init(uint64_t *barrier, unsigned count)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gf_shared_address(barrier)),
+                 "r"(count)
+                 : "memory");
+#endif
+}
+
+__device__ inline void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
+                     gf_shared_address(barrier)),
+                 "r"(bytes)
+                 : "memory");
+#endif
+}
+
+__device__ inline void gf_barrier_arrive(uint64_t *barrier, unsigned count = 1)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(gf_shared_address(barrier)),
+                 "r"(count)
+                 : "memory");
+#endif
+}
+
+__device__ inline void gf_barrier_wait(uint64_t *barrier, unsigned parity)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("{\n.reg .pred p;\nWAIT:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra WAIT;\n}" ::"r"(
+                     gf_shared_address(barrier)),
+                 "r"(parity)
+                 : "memory");
+#endif
+}
+
+/* Barriers that were made are seen by copies, too. */
+__device__ inline void gf_barriers_made()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                     : "memory");
+#endif
+}
+
+/* Copies that begin after it come after what was stored before it. */
+__device__ inline void gf_copies_follow()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* Begins a copy from global to shared memory, of a multiple of 16 bytes, that a barrier waits for. */
+__device__ inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(gf_shared_address(to)),
+        "l"(from), "r"(bytes), "r"(gf_shared_address(barrier))
+        : "memory");
+#endif
+}
+
+/* ---- products ---- */
+
+/* gf_begin_products() comes before products whose registers were written, gf_end_products() after them; up to
+ * gf_wait_for_products() they are under way, and neither their matrices nor their sums may be touched. */
+__device__ inline void gf_begin_products()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+
+__device__ inline void gf_end_products()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+
+template <int RUNS> __device__ inline void gf_wait_for_products(float (&d)[RUNS][4])
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < RUNS * 4; i++)
+        asm volatile("" : "+f"(d[i / 4][i % 4])::"memory");
+#endif
+}
+
+/* A matrix in shared memory as products take it: 8 rows of 8 numbers of f16 are 128 bytes, the next 8 rows right
+ * behind; the next 8 numbers are `second` octets further on. Another matrix that lies so many octets further on is
+ * that many more. */
+__device__ inline unsigned gf_describe(const void *matrix, unsigned second)
+{
+    return (gf_shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
+}
+
+#define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
+#define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
+
+/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of f16.
+ * Each warp has 16 rows of d, as gf_multiply_halves() leaves them. */
+template <int RUNS>
+__device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, unsigned second,
+                                        bool add)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    constexpr uint64_t next_rows = 8ULL << 32;
+    const uint64_t a = next_rows | first, b = next_rows | second;
+    const int adds = add;
+    static_assert(RUNS == 8 || RUNS == 16 || RUNS == 17);
+    if constexpr (RUNS == 17)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %70, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n136k16.f32.f16.f16 "
+                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
+                     "%61, %62, %63, %64, %65, %66, %67}, %68, %69, p, 1, 1, 0, 0;\n}"
+                     : D16(0), D16(4), D16(8), D16(12), D4(16)
+                     : "l"(a), "l"(b), "r"(adds));
+    else if constexpr (RUNS == 16)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
+                     "%61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n}"
+                     : D16(0), D16(4), D16(8), D16(12)
+                     : "l"(a), "l"(b), "r"(adds));
+    else
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31}, %32, %33, p, 1, 1, 0, 0;\n}"
+                     : D16(0), D16(4)
+                     : "l"(a), "l"(b), "r"(adds));
+#endif
+}
+
+#define D_3  D4(0), D4(1), D4(2)
+#define D_4  D_3, D4(3)
+#define D_5  D_4, D4(4)
+#define D_7  D_5, D4(5), D4(6)
+#define D_9  D_7, D4(7), D4(8)
+#define AT_3 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
+#define AT_4 AT_3 ", %12, %13, %14, %15"
+#define AT_5 AT_4 ", %16, %17, %18, %19"
+#define AT_7 AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
+#define AT_9 AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
+
+#define PRODUCT(RUNS_, COLUMNS, A, B, C, E, SECOND)                                                \
+    if constexpr (RUNS == RUNS_)                                                                   \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32.f16.f16 {" AT_##RUNS_       \
+                 "}, {%" #A ", %" #B ", %" #C ", %" #E "}, %" #SECOND ", 1, 1, 1, 0;"              \
+                 : D_##RUNS_                                                                       \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
+
+/* d += a * second of a group, likewise, for 3, 4, 5, 7 or 9 RUNS. Each warp has 16 rows of a, too, as
+ * gf_multiply_halves() takes them. `second`: the matrix. */
+template <int RUNS>
+__device__ inline void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4],
+                                        uint64_t second)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    PRODUCT(3, 24, 12, 13, 14, 15, 16);
+    PRODUCT(4, 32, 16, 17, 18, 19, 20);
+    PRODUCT(5, 40, 20, 21, 22, 23, 24);
+    PRODUCT(7, 56, 28, 29, 30, 31, 32);
+    PRODUCT(9, 72, 36, 37, 38, 39, 40);
+#endif
+}
+
+#undef PRODUCT
+#undef AT_9
+#undef AT_7
+#undef AT_5
+#undef AT_4
+#undef AT_3
+#undef D_9
+#undef D_7
+#undef D_5
+#undef D_4
+#undef D_3
+#undef D16
+#undef D4
+/* ---- registers ---- */
+
+/* Each thread of a group has so many registers from here on: more, or fewer. */
+template <int REGISTERS> __device__ inline void gf_take_registers()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+#endif
+}
+
+template <int REGISTERS> __device__ inline void gf_give_registers()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+#endif
+}
+
+/* ---- clusters ---- */
+
+/* Until all blocks of the cluster are here. */
+__device__ inline void gf_wait_for_cluster()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    cooperative_groups::this_cluster().sync();
+#endif
+}
+
+/* The same place in the shared memory of the cluster's block `rank`. */
+template <typename T> __device__ inline const T *gf_in_block(const T *place, int rank)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    return cooperative_groups::this_cluster().map_shared_rank(place, rank);
+#else
+    return place;
+#endif
+}
