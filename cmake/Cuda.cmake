@@ -35,3 +35,13 @@ if(NOT GPUFILTER_HAVE_CUDA)
   endif()
   message(STATUS "GPU backend: none (no nvcc, or switched off): gpufilter will run on the CPU only")
 endif()
+
+# For tests that run kernels as C++, which need no nvcc.
+find_path(CUDA_HEADERS cuda_runtime.h HINTS ${CUDAToolkit_INCLUDE_DIRS} /usr/local/cuda/include)
+include(CheckLanguage)
+check_language(CXX)
+if(CUDA_HEADERS AND CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+else()
+  unset(CUDA_HEADERS CACHE)
+endif()

@@ -6,7 +6,7 @@ target_compile_options(gpufilter_warnings INTERFACE "$<$<COMPILE_LANGUAGE:C>:${h
 
 if(GPUFILTER_SANITIZE)
   set(sanitize -fsanitize=${GPUFILTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_compile_options("$<$<COMPILE_LANGUAGE:C>:${sanitize}>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
   add_link_options(${sanitize})
 else()
   add_compile_options("$<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-fstack-protector-strong>")

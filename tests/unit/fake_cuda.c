@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/algorithms.h"
-
 enum { STREAMS = 64, EVENTS = 4096, POISON = 0xA5 };
+enum { MULTIPROCESSORS = 132, SHARED_MEMORY = 228 << 10, BLOCK_MEMORY = 227 << 10 };
 
 typedef enum What { COPY, LAUNCH, MARK, WAIT } What;
 
@@ -15,25 +14,30 @@ typedef struct Work {
     void *to; /* COPY: `rows` rows */
     const void *from;
     size_t to_pitch, from_pitch, bytes, rows;
-    GfLaunch launch;
+    FakeKernel *run; /* LAUNCH */
+    void *context;
     size_t stream, place; /* WAIT: goes on when that stream has done so much */
 } Work;
 
+/* What was put on it is numbered from 0; what is done may be forgotten. */
 typedef struct Stream {
-    Work *works;
-    size_t count, room, done;
+    Work *works; /* from number `first` on */
+    size_t first, count, room, done;
+    bool used;
 } Stream;
 
 /* The place of an event on the stream where it was recorded last. */
 typedef struct Event {
     size_t stream, place; /* place 0: nowhere yet */
+    bool used;
 } Event;
 
 static Stream streams[STREAMS];
 static Event events[EVENTS];
-static size_t stream_count, event_count, left, calls_before = SIZE_MAX;
+static size_t left, calls_before = SIZE_MAX;
 static uint64_t chance;
 static const char *complaint, *failed;
+static cudaError_t last_error;
 
 static size_t random_below(size_t limit)
 {
@@ -50,87 +54,13 @@ static bool fails(const char *call)
     return true;
 }
 
-static uint64_t mix(uint64_t mark, uint64_t with)
-{
-    mark = (mark ^ with) * 0x9E3779B97F4A7C15U;
-    return mark ^ mark >> 29;
-}
-
-uint64_t fake_picture_mark(size_t y)
-{
-    return mix(1, y);
-}
-
-/* ---- kernels ---- */
-
-/* Rows that marks are read from: a view on the device, or one mark a row. */
-typedef struct Source {
-    const GfRows *view;
-    const uint64_t *marks;
-} Source;
-
-static uint64_t read_mark(const Source *source, size_t y)
-{
-    uint64_t mark;
-    if (source->marks)
-        return source->marks[y];
-    const GfRows *rows = source->view;
-    size_t i = y - rows->first;
-    i -= i >= rows->capacity ? rows->capacity : 0;
-    if (y < rows->first || i >= rows->capacity) {
-        complaint = "a row is looked for where there is none";
-        return 0;
-    }
-    memcpy(&mark, (const unsigned char *)rows->samples + i * rows->stride, sizeof mark);
-    return mark;
-}
-
-/* A network's entry leaves marks alone: with the layer after it, it may be one step. */
-static uint64_t make_mark(const GfStep *step, size_t y, const Source *in, const Source *skipped)
-{
-    size_t begin, end;
-    if (step->entry)
-        return read_mark(in, y);
-    uint64_t mark = mix(mix(step->kind, step->out_channels), y);
-    gf_step_rows(step, y, y + 1, &begin, &end);
-    for (size_t row = begin; row < end; row++)
-        mark = mix(mark, read_mark(in, row));
-    return step->kind == GF_STEP_ADD ? mix(mark, read_mark(skipped, y)) : mark;
-}
-
-uint64_t fake_step_mark(const GfStep *step, size_t y, const uint64_t *in, const uint64_t *skipped)
-{
-    return make_mark(step, y, &(Source){.marks = in}, &(Source){.marks = skipped});
-}
-
-static void compute(const GfLaunch *launch)
-{
-    const GfStep *step = launch->step;
-    const Source in = {.view = &launch->in}, skipped = {.view = &launch->skipped};
-    uint64_t *between = calloc(step->out_height, sizeof *between);
-    if (!between)
-        abort();
-    for (size_t y = launch->y0; y < launch->y1; y++) {
-        size_t begin = y, end = y + 1;
-        unsigned char *to =
-            (unsigned char *)launch->out.samples + (y - launch->y0) * launch->out.stride;
-        if (launch->pool)
-            gf_step_rows(launch->pool, y, y + 1, &begin, &end);
-        for (size_t row = begin; row < end; row++)
-            between[row] = make_mark(step, row, &in, &skipped);
-        uint64_t mark = launch->pool ? fake_step_mark(launch->pool, y, between, NULL) : between[y];
-        memcpy(to, &mark, sizeof mark);
-    }
-    free(between);
-}
-
 /* ---- streams ---- */
 
 /* Does what is next on a stream; false: it has to wait for another. */
 static bool go_on(size_t number)
 {
     Stream *stream = &streams[number];
-    const Work *work = &stream->works[stream->done];
+    const Work *work = &stream->works[stream->done - stream->first];
     switch (work->what) {
     case COPY:
         for (size_t i = 0; i < work->rows; i++)
@@ -138,7 +68,7 @@ static bool go_on(size_t number)
                    (const unsigned char *)work->from + i * work->from_pitch, work->bytes);
         break;
     case LAUNCH:
-        compute(&work->launch);
+        work->run(work->context, true);
         break;
     case MARK:
         break;
@@ -155,15 +85,17 @@ static void finish(size_t number, size_t place)
 {
     Stream *stream = &streams[number];
     while (stream->done < place)
-        if (!go_on(number))
-            finish(stream->works[stream->done].stream, stream->works[stream->done].place);
+        if (!go_on(number)) {
+            const Work *work = &stream->works[stream->done - stream->first];
+            finish(work->stream, work->place);
+        }
 }
 
 /* Some go on, now and then. */
 static void stir(void)
 {
     for (size_t i = random_below(8) ? 0 : random_below(40); i > 0; i--) {
-        size_t number = random_below(stream_count);
+        size_t number = random_below(STREAMS);
         if (streams[number].done < streams[number].count)
             (void)go_on(number);
     }
@@ -174,29 +106,55 @@ static cudaError_t put(const char *call, cudaStream_t on, Work work)
     Stream *stream = &streams[(uintptr_t)on];
     if (fails(call))
         return cudaErrorMemoryAllocation;
-    if (stream->count == stream->room) {
+    if (stream->done == stream->count)
+        stream->first = stream->count;
+    if (stream->count - stream->first == stream->room) {
         stream->room = 2 * stream->room + 16;
         stream->works = realloc(stream->works, stream->room * sizeof *stream->works);
         if (!stream->works)
             abort();
     }
-    stream->works[stream->count++] = work;
+    stream->works[stream->count++ - stream->first] = work;
     stir();
     return cudaSuccess;
 }
 
 void fake_begin(uint64_t seed)
 {
-    for (size_t i = 0; i < stream_count; i++)
-        free(streams[i].works);
+    for (Stream *stream = streams; stream < streams + STREAMS; stream++) {
+        for (; stream->done < stream->count; stream->done++) {
+            const Work *work = &stream->works[stream->done - stream->first];
+            if (work->what == LAUNCH)
+                work->run(work->context, false);
+        }
+        free(stream->works);
+    }
     memset(streams, 0, sizeof streams);
     memset(events, 0, sizeof events);
-    stream_count = 1; /* the default one */
-    event_count = 1;
     left = 0;
     chance = seed;
     complaint = failed = NULL;
+    last_error = cudaSuccess;
     calls_before = SIZE_MAX;
+}
+
+cudaError_t fake_launch(const char *what, cudaStream_t stream, FakeKernel *run, void *context)
+{
+    cudaError_t error = put(what, stream, (Work){.what = LAUNCH, .run = run, .context = context});
+    if (error != cudaSuccess)
+        run(context, false);
+    return error == cudaSuccess ? error : fake_refuse(error);
+}
+
+cudaError_t fake_refuse(cudaError_t error)
+{
+    last_error = error;
+    return error;
+}
+
+void fake_complain(const char *reason)
+{
+    complaint = reason;
 }
 
 void fake_fail_after(size_t calls)
@@ -224,9 +182,13 @@ const char *fake_complaint(void)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     (void)flags;
-    if (stream_count == STREAMS || fails(__func__))
+    size_t number = 1; /* after the default one */
+    while (number < STREAMS && streams[number].used)
+        number++;
+    if (number == STREAMS || fails(__func__))
         return cudaErrorMemoryAllocation;
-    *stream = (cudaStream_t)(uintptr_t)stream_count++;
+    streams[number].used = true;
+    *stream = (cudaStream_t)(uintptr_t)number;
     left++;
     return cudaSuccess;
 }
@@ -234,12 +196,20 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     left--;
+    streams[(uintptr_t)stream].used = false;
     return cudaStreamSynchronize(stream);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     finish((uintptr_t)stream, streams[(uintptr_t)stream].count);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    for (size_t i = 0; i < STREAMS; i++)
+        finish(i, streams[i].count);
     return cudaSuccess;
 }
 
@@ -254,16 +224,20 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     (void)flags;
-    if (event_count == EVENTS || fails(__func__))
+    size_t number = 1; /* 0 would be NULL */
+    while (number < EVENTS && events[number].used)
+        number++;
+    if (number == EVENTS || fails(__func__))
         return cudaErrorMemoryAllocation;
-    *event = (cudaEvent_t)(uintptr_t)event_count++;
+    events[number] = (Event){.used = true};
+    *event = (cudaEvent_t)(uintptr_t)number;
     left++;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    (void)event;
+    events[(uintptr_t)event].used = false;
     left--;
     return cudaSuccess;
 }
@@ -271,7 +245,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     const size_t number = (uintptr_t)stream;
-    events[(uintptr_t)event] = (Event){number, streams[number].count + 1};
+    events[(uintptr_t)event] = (Event){number, streams[number].count + 1, true};
     return put(__func__, stream, (Work){.what = MARK});
 }
 
@@ -304,8 +278,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 /* As CUDA's does, it waits for all that is under way. */
 cudaError_t cudaFree(void *memory)
 {
-    for (size_t i = 0; i < stream_count; i++)
-        finish(i, streams[i].count);
+    (void)cudaDeviceSynchronize();
     left -= memory != NULL;
     free(memory);
     return cudaSuccess;
@@ -348,6 +321,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     (void)kind;
+    finish(0, streams[0].count);
     memcpy(to, from, bytes);
     return cudaSuccess;
 }
@@ -384,9 +358,43 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
     (void)device;
-    *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 9
-             : attribute == cudaDevAttrComputeCapabilityMinor ? 0
-                                                              : 1000;
+    switch (attribute) {
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = 9;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = MULTIPROCESSORS;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = SHARED_MEMORY;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = BLOCK_MEMORY;
+        break;
+    default: /* clusters, for one */
+        *value = 0;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel)
+{
+    (void)kernel;
+    *attributes = (struct cudaFuncAttributes){.ptxVersion = 90,
+                                              .binaryVersion = 90,
+                                              .maxThreadsPerBlock = 1024,
+                                              .maxDynamicSharedSizeBytes = BLOCK_MEMORY};
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+                                                                   int threads, size_t bytes,
+                                                                   unsigned flags)
+{
+    (void)kernel;
+    (void)flags;
+    const size_t by_memory = SHARED_MEMORY / (bytes + 1024), by_threads = 1024 / (size_t)threads;
+    *blocks = (int)(by_memory < by_threads ? by_memory : by_threads);
     return cudaSuccess;
 }
 
@@ -406,67 +414,12 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaGetLastError(void)
 {
-    return cudaSuccess;
+    cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
 }
 
 const char *cudaGetErrorString(cudaError_t error)
 {
     return error == cudaSuccess ? "no error" : "an error";
-}
-
-/* ---- our kernels ---- */
-
-bool gf_has_groups(void)
-{
-    return true;
-}
-
-cudaError_t gf_probe_kernels(void)
-{
-    return cudaSuccess;
-}
-
-cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer)
-{
-    (void)step;
-    (void)taps;
-    (void)layer;
-    return cudaSuccess;
-}
-
-#define LAUNCHER(name)                                                                             \
-    cudaError_t gf_launch_##name(const GfLaunch *launch, cudaStream_t stream)                      \
-    {                                                                                              \
-        return put(#name, stream, (Work){.what = LAUNCH, .launch = *launch});                      \
-    }
-LAUNCHER(direct)
-LAUNCHER(constant)
-LAUNCHER(tiled)
-LAUNCHER(cached)
-LAUNCHER(shared)
-LAUNCHER(special)
-LAUNCHER(general)
-LAUNCHER(implicit)
-LAUNCHER(separable)
-LAUNCHER(tensor)
-LAUNCHER(pool)
-LAUNCHER(premultiply)
-LAUNCHER(unpremultiply)
-LAUNCHER(light)
-LAUNCHER(add)
-LAUNCHER(upsample)
-
-/* `im2col` is of several kernels and a library: none of it. */
-cudaError_t gf_launch_unroll(const GfLaunch *launch, size_t n, size_t first, size_t positions,
-                             void *matrix, cudaStream_t stream)
-{
-    (void)launch, (void)n, (void)first, (void)positions, (void)matrix, (void)stream;
-    return cudaErrorNotSupported;
-}
-
-cudaError_t gf_launch_roll(const GfLaunch *launch, size_t n, size_t first, size_t positions,
-                           const void *products, cudaStream_t stream)
-{
-    (void)launch, (void)n, (void)first, (void)positions, (void)products, (void)stream;
-    return cudaErrorNotSupported;
 }

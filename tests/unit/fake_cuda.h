@@ -1,15 +1,17 @@
 /* A CUDA device that is none, for the code that drives one. Its memory is the host's. What is put on its streams is done
  * sooner or later: between calls some streams go on, which and how far is chance, in the order that events and
- * synchronisation demand and no other. So what is not ordered comes out wrong, for one seed or another.
- *
- * Its kernels compute no pixels. Each row begins with a mark, which says what it is; a kernel makes the marks of its
- * output rows of those of the rows that they need, as the step says (gf_step_rows()). */
+ * synchronisation demand and no other. So what is not ordered comes out wrong, for one seed or another. Kernels come from elsewhere: fake_kernels.h, or
+ * tests/emulation. */
 #pragma once
 
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "filters/plan.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Starts the device anew. */
 void fake_begin(uint64_t seed);
@@ -27,8 +29,18 @@ size_t fake_left(void);
 /* What failed, or NULL: a row that is not where it is looked for. */
 const char *fake_complaint(void);
 
-/* Mark of row y of a picture. */
-uint64_t fake_picture_mark(size_t y);
+/* A kernel's blocks with its arguments; where they are not wanted, only gives back what the context holds. */
+typedef void FakeKernel(void *context, bool wanted);
 
-/* Marks of a step's output row y, from those of its input rows and of the rows that it adds, by number. */
-uint64_t fake_step_mark(const GfStep *step, size_t y, const uint64_t *in, const uint64_t *skipped);
+/* Puts a kernel on a stream. */
+cudaError_t fake_launch(const char *what, cudaStream_t stream, FakeKernel *run, void *context);
+
+/* What cudaGetLastError() returns next, here too: a launch that cannot be. */
+cudaError_t fake_refuse(cudaError_t error);
+
+/* What a kernel finds wrong, for fake_complaint(). */
+void fake_complain(const char *reason);
+
+#ifdef __cplusplus
+}
+#endif

@@ -15,6 +15,7 @@
 #include "gpu/backend.h"
 #include "tests/draft.h"
 #include "tests/unit/fake_cuda.h"
+#include "tests/unit/fake_kernels.h"
 
 enum { SEEDS = 60, NETWORKS = 400, PICTURES = 2, MOST_FILTERS = 3 };
 

@@ -1,0 +1,185 @@
+/* Stands for gpu/groups.cuh. Without clusters: the device says that it has none. */
+#pragma once
+
+#include "tests/emulation/gpu/instructions.cuh"
+
+namespace emulation
+{
+
+/* A barrier in shared memory. */
+struct Phase {
+    uint64_t parity : 1, count : 15, awaited : 16;
+    int64_t bytes : 32; /* that are still to come */
+};
+static_assert(sizeof(Phase) == sizeof(uint64_t));
+
+inline Phase &phase_of(uint64_t *barrier)
+{
+    return *reinterpret_cast<Phase *>(barrier);
+}
+
+inline void end_phase(Phase &phase)
+{
+    if (phase.awaited > 0 || phase.bytes != 0)
+        return;
+    phase.awaited = phase.count;
+    phase.parity ^= 1;
+}
+
+/* Where row i of a matrix in shared memory has its number k, of f16. */
+inline const unsigned char *place_in(uint64_t matrix, unsigned i, unsigned k)
+{
+    const auto field = [=](int from) { return (matrix >> from & 0x3FFF) << 4; };
+    return block_memory() + field(0) + i / 8 * field(32) + k / 8 * field(16) + i % 8 * 16 +
+           k % 8 * 2;
+}
+
+} // namespace emulation
+
+/* ---- copies and their barriers ---- */
+
+inline unsigned gf_shared_address(const void *at)
+{
+    return static_cast<unsigned>(static_cast<const unsigned char *>(at) -
+                                 emulation::block_memory());
+}
+
+inline void gf_barrier_init(uint64_t *barrier, unsigned count)
+{
+    emulation::phase_of(barrier) = {0, count, count, 0};
+}
+
+inline void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
+{
+    emulation::phase_of(barrier).bytes += bytes;
+}
+
+inline void gf_barrier_arrive(uint64_t *barrier, unsigned count = 1)
+{
+    emulation::Phase &phase = emulation::phase_of(barrier);
+    if (count > phase.awaited)
+        emulation::fail("more arrive at a barrier than it expects");
+    phase.awaited -= count;
+    end_phase(phase);
+}
+
+inline void gf_barrier_wait(uint64_t *barrier, unsigned parity)
+{
+    emulation::wait_until([=] { return emulation::phase_of(barrier).parity != parity; });
+}
+
+inline void gf_barriers_made()
+{
+}
+inline void gf_copies_follow()
+{
+}
+
+inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+{
+    if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16)
+        emulation::fail("a copy is not aligned");
+    std::memcpy(to, from, bytes);
+    emulation::Phase &phase = emulation::phase_of(barrier);
+    phase.bytes -= bytes;
+    end_phase(phase);
+}
+
+/* ---- products ---- */
+
+inline void gf_begin_products()
+{
+}
+inline void gf_end_products()
+{
+}
+template <int RUNS> void gf_wait_for_products(float (&)[RUNS][4])
+{
+}
+
+inline unsigned gf_describe(const void *matrix, unsigned second)
+{
+    return (gf_shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
+}
+
+namespace emulation
+{
+
+/* A row's 16 numbers. */
+struct Row {
+    float of[16];
+};
+
+inline Row read_row(uint64_t matrix, unsigned i)
+{
+    Row row;
+    unpack<__half>(reinterpret_cast<float(&)[8]>(row.of[0]), place_in(matrix, i, 0));
+    unpack<__half>(reinterpret_cast<float(&)[8]>(row.of[8]), place_in(matrix, i, 8));
+    return row;
+}
+
+/* Of a warp's 16 rows of a a lane has lane / 4 and that 8 further on. */
+template <int RUNS> void multiply_rows(float (&d)[RUNS][4], const Row (&a)[2], uint64_t second)
+{
+    for (unsigned i = 0; i < RUNS * 2; i++) {
+        const Row b = read_row(second, i / 2 * 8 + lane() % 4 * 2 + i % 2);
+        for (unsigned row = 0; row < 2; row++) {
+            double sum = 0;
+            for (int k = 0; k < 16; k++)
+                sum += static_cast<double>(a[row].of[k]) * static_cast<double>(b.of[k]);
+            d[i / 2][row * 2 + i % 2] += static_cast<float>(sum);
+        }
+    }
+}
+
+} // namespace emulation
+
+template <int RUNS>
+void gf_begin_product(float (&d)[RUNS][4], unsigned first, unsigned second, bool add)
+{
+    constexpr uint64_t next_rows = 8ULL << 32;
+    const unsigned row = emulation::thread() / 32 % 4 * 16 + emulation::lane() / 4;
+    for (int i = 0; i < RUNS * 4 && !add; i++)
+        d[i / 4][i % 4] = 0.0F;
+    __syncwarp();
+    emulation::multiply_rows(d,
+                             {emulation::read_row(next_rows | first, row),
+                              emulation::read_row(next_rows | first, row + 8)},
+                             next_rows | second);
+}
+
+template <int RUNS>
+void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t second)
+{
+    struct Own {
+        float a[2][2][2]; /* numbers that are 8 further on, rows, two numbers */
+    } own;
+    emulation::unpack<__half>(reinterpret_cast<float(&)[8]>(own.a), a);
+    const emulation::Told *told = emulation::meet(emulation::ALL, &own, sizeof own);
+    emulation::Row rows[2];
+    for (unsigned i = 0; i < 32; i++) {
+        const unsigned row = i / 16, k = i % 16;
+        rows[row].of[k] = emulation::told_by<Own>(told, emulation::lane() / 4 * 4 + k % 8 / 2)
+                              .a[k / 8][row][k % 2];
+    }
+    emulation::multiply_rows(d, rows, second);
+}
+
+/* ---- registers, clusters ---- */
+
+template <int REGISTERS> void gf_take_registers()
+{
+}
+template <int REGISTERS> void gf_give_registers()
+{
+}
+
+inline void gf_wait_for_cluster()
+{
+    __syncthreads();
+}
+
+template <typename T> const T *gf_in_block(const T *place, int)
+{
+    return place;
+}
