@@ -1,5 +1,5 @@
 /* Instructions that CUDA C++ has no words for, and those of its words that only its own compiler reads. All other
- * kernel code is C++ for any compiler that is told what a device is. */
+ * kernel code is C++ for any compiler that is told what a device is, as tests/emulation tells it. */
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@ void gf_start(Kernel kernel, const dim3 &grid, const dim3 &threads, size_t bytes
     kernel<<<grid, threads, bytes, stream>>>(args...);
 }
 
+/* The same, with attributes. */
 template <typename Kernel, typename... Args>
 cudaError_t gf_start(const cudaLaunchConfig_t &config, Kernel kernel, const Args &...args)
 {
@@ -44,6 +45,7 @@ template <int THREADS> __device__ inline void gf_wait_at(int barrier)
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(THREADS) : "memory");
 }
 
+/* The same where the barrier is always the same one. */
 template <int THREADS, int BARRIER> __device__ inline void gf_wait_at()
 {
     asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(THREADS) : "memory");

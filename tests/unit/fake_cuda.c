@@ -1,5 +1,6 @@
 #include "tests/unit/fake_cuda.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,26 @@ static size_t left, calls_before = SIZE_MAX;
 static uint64_t chance;
 static const char *complaint, *failed;
 static cudaError_t last_error;
+
+/* ---- one thread at a time ---- */
+
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static bool lock(void)
+{
+    return pthread_mutex_lock(&mutex) == 0;
+}
+
+static void unlock(const bool *locked)
+{
+    if (*locked)
+        pthread_mutex_unlock(&mutex);
+}
+
+/* In a function: until it returns. */
+#define LOCKED __attribute__((cleanup(unlock))) const bool locked = lock()
+
+/* ---- chance, failures ---- */
 
 static size_t random_below(size_t limit)
 {
@@ -140,6 +161,7 @@ void fake_begin(uint64_t seed)
 
 cudaError_t fake_launch(const char *what, cudaStream_t stream, FakeKernel *run, void *context)
 {
+    LOCKED;
     cudaError_t error = put(what, stream, (Work){.what = LAUNCH, .run = run, .context = context});
     if (error != cudaSuccess)
         run(context, false);
@@ -148,6 +170,7 @@ cudaError_t fake_launch(const char *what, cudaStream_t stream, FakeKernel *run, 
 
 cudaError_t fake_refuse(cudaError_t error)
 {
+    LOCKED;
     last_error = error;
     return error;
 }
@@ -181,6 +204,7 @@ const char *fake_complaint(void)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
+    LOCKED;
     (void)flags;
     size_t number = 1; /* after the default one */
     while (number < STREAMS && streams[number].used)
@@ -195,6 +219,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    LOCKED;
     left--;
     streams[(uintptr_t)stream].used = false;
     return cudaStreamSynchronize(stream);
@@ -202,12 +227,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    LOCKED;
     finish((uintptr_t)stream, streams[(uintptr_t)stream].count);
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+    LOCKED;
     for (size_t i = 0; i < STREAMS; i++)
         finish(i, streams[i].count);
     return cudaSuccess;
@@ -215,6 +242,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
+    LOCKED;
     (void)flags;
     const Event *awaited = &events[(uintptr_t)event];
     return put(__func__, stream,
@@ -223,6 +251,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
+    LOCKED;
     (void)flags;
     size_t number = 1; /* 0 would be NULL */
     while (number < EVENTS && events[number].used)
@@ -237,6 +266,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    LOCKED;
     events[(uintptr_t)event].used = false;
     left--;
     return cudaSuccess;
@@ -244,6 +274,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    LOCKED;
     const size_t number = (uintptr_t)stream;
     events[(uintptr_t)event] = (Event){number, streams[number].count + 1, true};
     return put(__func__, stream, (Work){.what = MARK});
@@ -251,12 +282,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    LOCKED;
     finish(events[(uintptr_t)event].stream, events[(uintptr_t)event].place);
     return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
+    LOCKED;
     const Event *both[] = {&events[(uintptr_t)begin], &events[(uintptr_t)end]};
     for (size_t i = 0; i < 2; i++)
         if (streams[both[i]->stream].done < both[i]->place)
@@ -267,6 +300,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
+    LOCKED;
     *memory = fails(__func__) ? NULL : malloc(bytes);
     if (!*memory)
         return cudaErrorMemoryAllocation;
@@ -278,6 +312,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 /* As CUDA's does, it waits for all that is under way. */
 cudaError_t cudaFree(void *memory)
 {
+    LOCKED;
     (void)cudaDeviceSynchronize();
     left -= memory != NULL;
     free(memory);
@@ -299,6 +334,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               size_t bytes, size_t rows, enum cudaMemcpyKind kind,
                               cudaStream_t stream)
 {
+    LOCKED;
     (void)kind;
     return put(__func__, stream,
                (Work){.what = COPY,
@@ -313,6 +349,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
+    LOCKED;
     (void)kind;
     return put(__func__, stream,
                (Work){.what = COPY, .to = to, .from = from, .bytes = bytes, .rows = 1});
@@ -320,6 +357,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
+    LOCKED;
     (void)kind;
     finish(0, streams[0].count);
     memcpy(to, from, bytes);
@@ -414,6 +452,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaGetLastError(void)
 {
+    LOCKED;
     cudaError_t error = last_error;
     last_error = cudaSuccess;
     return error;
