@@ -68,7 +68,7 @@ struct {
 } scheduler;
 alignas(1024) unsigned char memory[MOST_MEMORY + GUARD];
 size_t memory_bytes;
-const std::function<void()> *running;
+std::function<void()> running;
 uint64_t chance = 1;
 
 size_t below(size_t limit)
@@ -137,7 +137,7 @@ void run_thread()
 {
     tell_there(nullptr, &scheduler.stack, &scheduler.size);
     for (;;) {
-        (*running)();
+        running();
         Thread &own = threads[current];
         own.ended = true;
         alive--;
@@ -263,7 +263,7 @@ void run(void *context, bool wanted)
     blockDim = launch->block;
     count = static_cast<size_t>(blockDim.x) * blockDim.y * blockDim.z;
     memory_bytes = launch->bytes;
-    running = &launch->kernel;
+    running = std::move(launch->kernel);
     for (blockIdx.z = 0; blockIdx.z < gridDim.z; blockIdx.z++)
         for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)
             for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++)

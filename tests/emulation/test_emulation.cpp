@@ -117,7 +117,8 @@ void write_behind(int *)
 
 void read_unaligned(int *out)
 {
-    out[0] = static_cast<int>(gf_load_in_order(reinterpret_cast<float *>(out + 1)).x);
+    out[0] =
+        static_cast<int>(gf_load_in_order(static_cast<float *>(static_cast<void *>(out + 1))).x);
 }
 
 /* ---- running them ---- */
