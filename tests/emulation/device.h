@@ -2,6 +2,8 @@
  * wait for each other where a kernel's threads do and run in an order of chance, warp by warp; so a barrier that is
  * missing shows as a wrong output, for one order or another, and one that not all reach as a deadlock, which ends the
  * program with a message. Memory is the host's: with AddressSanitizer what is read or written outside it is found.
+ * Not found is what a block reads of its static shared memory before it has written it, if the block before left the
+ * same there, nor a product of groups that is not waited for: those are made at once. There are no clusters.
  *
  * Included before all else in a kernel file (-include), with tests/emulation in front of the sources in the search for
  * headers, so that those of this folder stand for gpu/instructions.cuh, gpu/groups.cuh and <cuda_pipeline.h>. */
