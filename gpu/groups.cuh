@@ -209,6 +209,7 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)
 #undef D_3
 #undef D16
 #undef D4
+
 /* ---- registers ---- */
 
 /* Each thread of a group has so many registers from here on: more, or fewer. */

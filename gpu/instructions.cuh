@@ -152,13 +152,13 @@ __device__ inline void gf_prefetch(const void *from)
 #endif
 }
 
-/* Stores the first BYTES bytes of words, aligned, where that is wanted; without a branch, which would part the
- * warp. */
+/* Stores the first BYTES bytes of words, 1, 2, 4 or 8 and aligned, where that is wanted; without a branch, which would
+ * part the warp. */
 template <int BYTES, int WORDS>
 __device__ inline void gf_store_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
 {
     const int p = wanted;
-    static_assert(BYTES <= WORDS * 4);
+    static_assert(BYTES <= WORDS * 4 && BYTES <= 8);
     if constexpr (BYTES == 1)
         asm volatile(
             "{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b8 [%0], %1;\n}" ::"l"(to),
@@ -181,7 +181,7 @@ __device__ inline void gf_store_if(bool wanted, uint8_t *to, const uint32_t (&wo
                      : "memory");
 }
 
-/* The same; lines that vectors fill leave L2 before others. */
+/* The same, of up to 16 bytes; lines that vectors fill leave L2 before others. */
 template <int BYTES, int WORDS>
 __device__ inline void gf_stream_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
 {
