@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # measure.sh OUT_DIR [BUILD_DIR [SECONDS]]: all measurements of a card in one call: the suites that need
 # it, each within SECONDS (default 75); the search for tiles, each within a third of that; and, where
-# ncu is installed, the durations that it counts beside the bench's. OUT_DIR gets suites.json and .md,
-# summary.md, search-METHOD.json and .md, networks.txt and ncu.csv. Status: 1 when a result was wrong or a part failed.
+# ncu is installed, the durations that it counts beside the bench's, and profiles. OUT_DIR gets suites.json and .md,
+# summary.md, search-METHOD.json and .md, networks.txt, ncu.csv and profile.md. Status: 1 when a result was wrong or a
+# part failed.
 set -euo pipefail
 
 out=${1:?a folder for the results}
@@ -44,5 +45,8 @@ if command -v ncu >/dev/null; then
     part 'durations by ncu' ncu --csv --metrics gpu__time_duration.sum --clock-control none \
         --kernel-name regex:special --launch-count 40 --log-file "$out/ncu.csv" \
         "$bench" --suite u8 --algorithm special --peer none --quick --json "$out/ncu.json"
+    echo '#### profiles'
+    python3 "$here/profile.py" "$bench" >"$out/profile.md" || status=1
+    cat "$out/profile.md"
 fi
 exit "$status"

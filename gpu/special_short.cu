@@ -16,7 +16,12 @@
  * them, and strips that have such differ in how they read alone.
  *
  * Costs for a sample: (8 + K - 1) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write;
- * K * K multiply-adds and some 6 operations. */
+ * K * K multiply-adds and some 6 operations.
+ *
+ * With 7 x 7 taps those take longer than memory does. Where a picture has strips enough for all blocks that run at a
+ * time and more, a block of four warps has strips of 16 rows, one after the other, and reads the next while it
+ * computes (bench/results/2026-11-23-h200-3.md). The rows meet in shared memory: a warp reads every fourth, and makes
+ * four output rows of them; the windows of a lane's samples are three vectors in a row. (16 + K - 1) / 16 reads. */
 #include "gpu/device.cuh"
 
 namespace
@@ -32,7 +37,16 @@ constexpr int BLOCKS = (K == 7 ? 5 : 6) / DOWN<K>; /* of a multiprocessor, at le
 constexpr int VECTOR = 4, STRIP = 32 * VECTOR;       /* samples of a lane, of a strip */
 template <int K> constexpr int COUNT = ROWS + K - 1; /* input rows of a strip */
 static_assert(2 * COUNT<GF_SPECIAL_SIDE> <= 32);     /* vectors beside it, a lane each */
-constexpr size_t MOST_BLOCKS = 65535;                /* what grid.y holds */
+
+/* The same of blocks that read ahead: warps, rows of a warp, blocks of a multiprocessor; and strips for ten blocks
+ * from which on they are taken. */
+constexpr int WARPS = 4, EACH = 4, TALL = WARPS * EACH, AT_ONCE = 5;
+constexpr size_t MANY = 17;
+template <int K> constexpr int WINDOW = TALL + K - 1;                   /* input rows of a strip, */
+template <int K> constexpr int READS = (WINDOW<K> + WARPS - 1) / WARPS; /* and of a warp at most */
+static_assert(WINDOW<GF_SPECIAL_SIDE> <= 32 && 2 * READS<GF_SPECIAL_SIDE> <= 32); /* a lane each */
+
+constexpr size_t MOST_BLOCKS = 65535;                            /* what grid.y holds */
 constexpr size_t MOST_COLUMNS = (1u << 31) - 4 * STRIP * ACROSS; /* so that int holds them all */
 
 /* ---- what a launch is told ---- */
@@ -50,9 +64,13 @@ template <int K> struct Short {
     float scale, offset; /* of a sum; the offset is -0 where there is none, which changes nothing */
     unsigned keep;       /* bits of a number: all but the sign for its size */
     float taps[K * K];
+    unsigned across,
+        down; /* reading ahead: strips of a picture, side by side and below each other; */
+    unsigned step_x, step_y; /* from a block's strip to its next */
+    bool plain;              /* a sum is what is stored */
 };
 
-/* Where a warp works. Input row 0 is that of the first tap for its first output row. */
+/* Where a warp works, or a block. Input row 0 is that of the first tap for its first output row. */
 struct Strip {
     size_t top;      /* its first output row, */
     int rows, first; /* how many it has, its first column */
@@ -98,13 +116,14 @@ template <int K> __device__ int find_slot(const Short<K> &s, const Strip &strip,
 
 /* The slot of a strip's first input row, if all rows lie on the picture and one after the other in memory;
  * else -1. */
-template <int K> __device__ int find_slots(const Short<K> &s, const Strip &strip)
+template <int K, int TALL> __device__ int find_slots(const Short<K> &s, const Strip &strip)
 {
+    constexpr int COUNT = TALL + K - 1;
     const long long y = static_cast<long long>(strip.top) + s.origin_y;
     size_t slot = static_cast<size_t>(y) - s.in.first;
     slot -= slot >= s.in.capacity ? s.in.capacity : 0;
-    const bool together = strip.rows == ROWS && y >= 0 && y + COUNT<K> <= s.height &&
-                          slot + COUNT<K> <= s.in.capacity;
+    const bool together =
+        strip.rows == TALL && y >= 0 && y + COUNT <= s.height && slot + COUNT <= s.in.capacity;
     return together ? static_cast<int>(slot) : -1;
 }
 
@@ -181,7 +200,7 @@ template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip
 {
     const int lane = my_lane(), first = strip.first + lane * VECTOR;
     const int side = strip.first + (lane < COUNT<K> ? -VECTOR : STRIP);
-    const int slots = find_slots(s, strip), r = lane % COUNT<K>;
+    const int slots = find_slots<K, ROWS>(s, strip), r = lane % COUNT<K>;
     if (slots >= 0 && strip.first > 0 && strip.first + STRIP + VECTOR <= s.width) {
         if (K > 1)
             rows.side = gf_load_in_order(row_at(s, slots + r) + side);
@@ -276,7 +295,7 @@ __device__ void store(unsigned char *to, bool together, int left, const float (&
     }
 }
 
-/* ---- the kernel ---- */
+/* ---- strips of a warp ---- */
 
 /* A block has ACROSS strips side by side, DOWN below each other. */
 template <typename Out, int K>
@@ -312,6 +331,193 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
     }
 }
 
+/* ---- strips of a block, read ahead ---- */
+
+/* A warp's rows as a lane reads them, and the vector beside the strip that it reads: the first READS lanes left
+ * of a row each, the next right. */
+template <int K> struct Share {
+    float4 own[READS<K>], side;
+};
+
+/* The i-th row that a warp reads; is it one of the strip's, not beyond them? */
+__device__ int row_of(int warp, int i)
+{
+    return warp + i * WARPS;
+}
+
+template <int K> __device__ bool has_row(int warp, int i)
+{
+    return WINDOW<K> % WARPS == 0 || i + 1 < READS<K> || row_of(warp, i) < WINDOW<K>;
+}
+
+/* All that lies on the picture, the strip's rows one after the other in memory from `slots` on. */
+template <int K>
+__device__ void read_own(const Short<K> &s, int warp, int slots, int first, Share<K> &share)
+{
+    const float *from = row_at(s, slots + row_of(warp, 0)) + first;
+    const size_t down = s.in.stride / sizeof(float) * WARPS;
+#pragma unroll
+    for (int i = 0; i < READS<K>; i++)
+        if (has_row<K>(warp, i))
+            share.own[i] = gf_load_in_order(from + i * down);
+}
+
+/* The same of any strip: lane r has found the slot of row r. */
+template <int K>
+__device__ void read_any(const Short<K> &s, int warp, int found, int first, Share<K> &share)
+{
+    const bool reached = first < s.width + K / 2;
+    const auto row = [&](int i) {
+        return row_at(s, max(__shfl_sync(~0u, found, row_of(warp, i)), 0));
+    };
+    if (__all_sync(~0u, first <= s.width - VECTOR || !reached)) {
+#pragma unroll
+        for (int i = 0; i < READS<K>; i++)
+            share.own[i] = gf_load_in_order(row(i) + (reached ? first : 0));
+    } else {
+        int columns[VECTOR];
+        find_columns(s, first, columns);
+#pragma unroll
+        for (int i = 0; i < READS<K>; i++)
+            share.own[i] = gather(row(i), columns, s.border_value);
+    }
+    const unsigned missing = __ballot_sync(~0u, found < 0);
+    const float b = s.border_value;
+#pragma unroll
+    for (int i = 0; i < READS<K>; i++)
+        if (missing >> row_of(warp, i) & 1)
+            share.own[i] = make_float4(b, b, b, b);
+}
+
+template <int K>
+__device__ void read_share(const Short<K> &s, int warp, const Strip &strip, Share<K> &share)
+{
+    const int lane = my_lane(), first = strip.first + lane * VECTOR;
+    const int side = strip.first + (lane < READS<K> ? -VECTOR : STRIP);
+    const int r =
+        min(row_of(warp, lane % READS<K>), WINDOW<K> - 1); /* whose side this lane reads */
+    const int slots = find_slots<K, TALL>(s, strip);
+    if (slots >= 0 && strip.first > 0 && strip.first + STRIP + VECTOR <= s.width) {
+        share.side = gf_load_in_order(row_at(s, slots + r) + side);
+        read_own(s, warp, slots, first, share);
+    } else {
+        const int found = find_slot(s, strip, lane);
+        if (slots >= 0 && strip.first + STRIP <= s.width)
+            read_own(s, warp, slots, first, share);
+        else
+            read_any(s, warp, found, first, share);
+        share.side = read_side(s, __shfl_sync(~0u, found, r), side);
+    }
+    __syncwarp(); /* what was read is not used before this */
+}
+
+/* A strip's rows, and a vector on each side of them. */
+constexpr int WIDE = 1 + 32 + 1;
+template <int K> using Window = float4[WINDOW<K>][WIDE];
+
+/* A warp puts what it has read in its place. */
+template <int K> __device__ void place(int warp, const Share<K> &share, Window<K> &window)
+{
+    const int lane = my_lane(), r = row_of(warp, lane % READS<K>);
+#pragma unroll
+    for (int i = 0; i < READS<K>; i++)
+        if (has_row<K>(warp, i))
+            window[row_of(warp, i)][1 + lane] = share.own[i];
+    if (lane < 2 * READS<K> && r < WINDOW<K>)
+        window[r][lane < READS<K> ? 0 : WIDE - 1] = share.side;
+}
+
+/* The sums of a lane's samples in its warp's rows, each in the order of its taps. */
+template <int K>
+__device__ void add_up(const Short<K> &s, int warp, const Window<K> &window,
+                       float (&sums)[EACH][VECTOR])
+{
+    const float4 *own = &window[warp * EACH][my_lane()]; /* left of the lane's first sample */
+#pragma unroll
+    for (int r = 0; r < EACH + K - 1; r++) {
+        float x[3 * VECTOR];
+#pragma unroll
+        for (int v = 0; v < 3; v++)
+            *reinterpret_cast<float4 *>(x + v * VECTOR) = own[r * WIDE + v];
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+#pragma unroll
+            for (int i = 0; r >= j && r - j < K && i < VECTOR; i++)
+#pragma unroll
+                for (int k = 0; k < K; k++)
+                    sums[j][i] =
+                        fmaf(s.taps[(r - j) * K + k], x[VECTOR - K / 2 + i + k], sums[j][i]);
+    }
+}
+
+/* From the sums to the samples of a warp's rows. */
+template <typename Out, int K>
+__device__ void finish(const Short<K> &s, int warp, const Strip &strip, float (&sums)[EACH][VECTOR])
+{
+    const size_t top = strip.top - s.y0 + warp * EACH;
+    const int count = strip.rows - warp * EACH, column = strip.first + my_lane() * VECTOR;
+    unsigned char *to = static_cast<unsigned char *>(s.out.samples) + blockIdx.z * s.out.batch +
+                        top * s.out.stride + static_cast<size_t>(column) * sizeof(Out);
+    const auto row = [&](int j) { return reinterpret_cast<Out *>(to + j * s.out.stride); };
+    if (!s.plain)
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+#pragma unroll
+            for (float &sum : sums[j])
+                sum = __uint_as_float(__float_as_uint(fmaf(sum, s.scale, s.offset)) & s.keep);
+    if (s.vector_out && strip.rows == TALL && strip.first + STRIP <= s.width) {
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            gf_store_samples<VECTOR, true>(row(j), 1, VECTOR, true, sums[j]);
+        return;
+    }
+    const int left = s.width - column;
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        if (j < count)
+            gf_store_samples<VECTOR, true>(row(j), 1, left, s.vector_out && left >= VECTOR,
+                                           sums[j]);
+}
+
+template <int K> __device__ Strip strip_at(const Short<K> &s, unsigned x, unsigned y)
+{
+    const size_t down = static_cast<size_t>(y) * TALL;
+    return {s.y0 + down, static_cast<int>(min(s.rows - down, static_cast<size_t>(TALL))),
+            static_cast<int>(x) * STRIP};
+}
+
+/* Each block has every gridDim.x-th strip. */
+template <typename Out, int K>
+__global__ void __launch_bounds__(32 * WARPS, AT_ONCE)
+    special_ahead(const __grid_constant__ Short<K> s)
+{
+    __shared__ Window<K> windows[2];
+    const int warp = gf_warp();
+    unsigned x = blockIdx.x % s.across, y = blockIdx.x / s.across, turn = 0;
+    Strip next = strip_at(s, x, y);
+    gf_wait_for_stream();
+    Share<K> share;
+    read_share(s, warp, next, share);
+    bool more;
+    do {
+        const Strip strip = next;
+        float sums[EACH][VECTOR] = {};
+        Window<K> &window = windows[turn];
+        place(warp, share, window);
+        __syncthreads();
+        turn ^= 1; /* no warp is two strips behind another */
+        x += s.step_x;
+        y += s.step_y + (x >= s.across);
+        x -= x >= s.across ? s.across : 0;
+        more = y < s.down;
+        next = strip_at(s, x, y);
+        if (more)
+            read_share(s, warp, next, share);
+        add_up(s, warp, window, sums);
+        finish<Out>(s, warp, strip, sums);
+    } while (more);
+}
+
 /* ---- the launcher ---- */
 
 /* Is what follows the sums nothing, or their size alone? */
@@ -322,7 +528,7 @@ bool is_plain(const GfStep *step)
     return step->combine.op == GF_COMBINE_NONE && (step->posts == 0 || size);
 }
 
-template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+template <typename Out, int K> Short<K> describe(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
@@ -341,11 +547,39 @@ template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStrea
     s.scale = static_cast<float>(step->linear.scale * step->gain);
     s.offset = offset == 0.0 ? -0.0f : static_cast<float>(offset);
     s.keep = step->posts == 0 ? ~0u : 0x7fffffffu;
+    s.plain = s.scale == 1.0f && offset == 0.0 && step->posts == 0;
     for (int i = 0; i < K * K; i++)
         s.taps[i] = static_cast<const float *>(launch->weights_host)[i];
-    const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, STRIP * ACROSS)),
-                    static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS * DOWN<K>)),
-                    static_cast<unsigned>(launch->count));
+    s.across = static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, STRIP));
+    s.down = static_cast<unsigned>(gf_divide_up<size_t>(s.rows, TALL));
+    return s;
+}
+
+/* Blocks that read ahead, as many as run at a time; 0 where each would have few strips. */
+template <typename Kernel> unsigned count_ahead(Kernel kernel, size_t strips)
+{
+    int each = 0;
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, 32 * WARPS, 0) != cudaSuccess)
+        return 0;
+    const size_t blocks = static_cast<size_t>(each) * gf_multiprocessors();
+    return strips * 10 >= MANY * blocks ? static_cast<unsigned>(blocks) : 0;
+}
+
+template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    Short<K> s = describe<Out, K>(launch);
+    const unsigned pictures = static_cast<unsigned>(launch->count);
+    if constexpr (K == GF_SPECIAL_SIDE) {
+        const auto kernel = special_ahead<Out, K>;
+        const unsigned blocks = count_ahead(kernel, static_cast<size_t>(s.across) * s.down);
+        if (blocks > 0) {
+            s.step_x = blocks % s.across;
+            s.step_y = blocks / s.across;
+            return gf_launch_early(kernel, {dim3(blocks, 1, pictures), 32 * WARPS}, stream, s);
+        }
+    }
+    const dim3 grid(gf_divide_up(s.across, static_cast<unsigned>(ACROSS)),
+                    static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS * DOWN<K>)), pictures);
     const auto kernel = special_short<Out, K>;
     return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * ACROSS * DOWN<K>, 0}), stream, s);
 }

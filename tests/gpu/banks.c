@@ -270,9 +270,9 @@ void test_sweep(void)
         }
 }
 
-/* Gray pictures of floats whose sides are about those of short strips (128 x 8 samples and twice that), or
- * less than a vector; samples out as floats and, by a second step, as bytes. Then some that are large
- * enough for 5 x 5 and 7 x 7 to go by such strips. */
+/* Gray pictures of floats whose sides are about those of short strips (128 x 8 and 128 x 16 samples and twice
+ * that), or less than a vector; samples out as floats and, by a second step, as bytes. Then some that are large
+ * enough for 5 x 5 and 7 x 7 to go by such strips, the last for blocks that read ahead. */
 void test_short_strips(void)
 {
     static const size_t widths[] = {1,   2,   3,   4,   5,   7,   8,   124, 125, 126, 127,
@@ -303,6 +303,9 @@ void test_short_strips(void)
             for (int border = 0; border < (quick ? 1 : GF_BORDER_VALID); border++)
                 run_one("short strips", format_of(large[i][0], large[i][1], 1, GF_F32),
                         options_of(GF_F32, (GfBorder)border), kernel(1, side, side, FRACTION));
+    for (int border = 0; border < (quick ? 0 : GF_BORDER_VALID); border++)
+        run_one("short strips", format_of(131, 16411, 1, GF_F32),
+                options_of(GF_F32, (GfBorder)border), kernel(1, 7, 7, FRACTION));
 }
 
 /* More rows, and longer rows, than one grid dimension has blocks or 16 bits can count. */
