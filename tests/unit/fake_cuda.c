@@ -5,7 +5,11 @@
 #include <string.h>
 
 enum { STREAMS = 64, EVENTS = 4096, POISON = 0xA5 };
-enum { MULTIPROCESSORS = 132, SHARED_MEMORY = 228 << 10, BLOCK_MEMORY = 227 << 10 };
+#ifndef MULTIPROCESSORS
+#define MULTIPROCESSORS 132
+#endif
+
+enum { SHARED_MEMORY = 228 << 10, BLOCK_MEMORY = 227 << 10 };
 
 typedef enum What { COPY, LAUNCH, MARK, WAIT } What;
 
