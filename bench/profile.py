@@ -83,9 +83,9 @@ def profile(bench, suite, case, method):
     """(the kernel's name, {METRICS' names: values}) of the first launch of a case."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, 'ncu.csv')
-        subprocess.run(['ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--metrics', ','.join(METRICS.values()),
-                        '--clock-control', 'none', '--kernel-name', r'regex:^(special|tensor|general|separable)',
-                        '--launch-count', '1', '--kill', 'yes', '--log-file', log, bench, '--suite', suite, '--case',
+        subprocess.run(['ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--metrics',
+                        ','.join(METRICS.values()), '--clock-control', 'none', '--kernel-name',
+                        'regex:^(special|tensor|general|separable)', '--launch-count', '1', '--kill', 'yes', '--log-file', log, bench, '--suite', suite, '--case',
                         case, '--algorithm', method, '--peer', 'none', '--quick'],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         with open(log, encoding='utf-8') as file:
@@ -101,12 +101,13 @@ def profile(bench, suite, case, method):
 def row(case, kernel, found):
     """A line of the table."""
     waits = sorted(((found.get(name, 0), text) for name, text in STALLS.items()), reverse=True)[:4]
-    cells = (case, re.search(r'(\w+)\s*[<(]', kernel.replace('<unnamed>', '')).group(1), f"{found['us']:.1f}", f"{found['read'] / 1e6:.1f}",
-             f"{found['written'] / 1e6:.1f}",
+    name = re.search(r'(\w+)\s*[<(]', kernel.replace('<unnamed>', '')).group(1)
+    local = found.get('local_loads', 0) + found.get('local_stores', 0)
+    cells = (case, name, f"{found['us']:.1f}", f"{found['read'] / 1e6:.1f}", f"{found['written'] / 1e6:.1f}",
              f"{100 * (found['read'] + found['written']) / found['us'] / DRAM:.0f} %",
              f"{found['instructions'] / 1e6:.1f}", f"{found['issued']:.0f} %", f"{found['warps']:.1f}",
              ', '.join(f'{text} {wait:.1f}' for wait, text in waits if wait >= 0.05), f"{found['registers']:.0f}",
-             f"{found.get('local_loads', 0) + found.get('local_stores', 0):.0f}", f"{(found['fixed'] + found['asked']) / 1024:.1f}")
+             f"{local:.0f}", f"{(found['fixed'] + found['asked']) / 1024:.1f}")
     return '| ' + ' | '.join(cells) + ' |'
 
 
