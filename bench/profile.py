@@ -83,11 +83,11 @@ def profile(bench, suite, case, method):
     """(the kernel's name, {METRICS' names: values}) of the first launch of a case."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, 'ncu.csv')
-        subprocess.run(['ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--metrics',
-                        ','.join(METRICS.values()), '--clock-control', 'none', '--kernel-name',
-                        'regex:^(special|tensor|general|separable)', '--launch-count', '1', '--kill', 'yes', '--log-file', log, bench, '--suite', suite, '--case',
-                        case, '--algorithm', method, '--peer', 'none', '--quick'],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        command = ['ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--metrics', ','.join(METRICS.values())]
+        command += ['--clock-control', 'none', '--kernel-name', 'regex:^(special|tensor|general|separable)']
+        command += ['--launch-count', '1', '--kill', 'yes', '--log-file', log]
+        command += [bench, '--suite', suite, '--case', case, '--algorithm', method, '--peer', 'none', '--quick']
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         with open(log, encoding='utf-8') as file:
             rows = list(csv.reader(line for line in file if line.startswith('"')))
     if len(rows) < 3:
