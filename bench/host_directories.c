@@ -45,8 +45,8 @@ static const HostCommand commands[] = {
 
 static const struct {
     const char *name, *extension;
-    long each; /* pictures for a processor */
-} cases[] = {{"PNG", "png", 6}, {"JPEG", "jpg", 16}};
+    long each; /* pictures for a processor: some 500 JPEG where there are 16 */
+} cases[] = {{"PNG", "png", 6}, {"JPEG", "jpg", 32}};
 
 /* Fills paths->in: a few different pictures, each under many names. */
 static GfStatus make_folder(const char *extension, size_t count, const HostPaths *paths)
