@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+# Of the mean of `special` those that are far from their floors.
 MISSED = (
     ('special', '1x1024x1024 K=1 F=16', 'special'),
     ('special', '1x1024x1024 K=1 F=32', 'special'),
@@ -30,6 +31,7 @@ MISSED = (
     ('u8', 'u8 gray 8192x8192 K=15 gauss', 'tensor'),
     ('u8', 'u8 RGB 8192x8192 K=7 gauss', 'tensor'),
     ('u8', 'u8 RGB 8192x8192 K=15 gauss', 'tensor'),
+    ('u8', 'u8 RGB 8192x8192 K=31', 'tensor'),
     ('sources', 'tutorial 64x1x28x28 K=5 F=16', 'special'),
     ('sources', 'tutorial 64x1x28x28 K=5 F=16 relu pool', 'special'),
     ('sources', 'course layer 1 10000x1x86x86 K=7 F=4', 'tensor'),
