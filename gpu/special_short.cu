@@ -161,29 +161,32 @@ __device__ void read_own(const Short<K> &s, const float *row, int first, Rows<K>
         rows.own[r] = gf_load_in_order(row + first + r * stride);
 }
 
-/* The same of any strip: lane r has found the slot of row r. Vectors that begin on the picture and end
- * beside it are read sample by sample, and then all. */
-template <int K> __device__ void read_any(const Short<K> &s, int found, int first, Rows<K> &rows)
+/* N rows of any strip, every STEP-th from `from` on: lane r has found the slot of row r. Vectors that begin on the
+ * picture and end beside it are read sample by sample, and then all. */
+template <int K, int N, int STEP>
+__device__ void read_any(const Short<K> &s, int from, int found, int first, float4 (&own)[N])
 {
     const bool reached = first < s.width + K / 2;
-    const auto row = [&](int r) { return row_at(s, max(__shfl_sync(~0u, found, r), 0)); };
+    const auto row = [&](int i) {
+        return row_at(s, max(__shfl_sync(~0u, found, from + i * STEP), 0));
+    };
     if (__all_sync(~0u, first <= s.width - VECTOR || !reached)) {
 #pragma unroll
-        for (int r = 0; r < COUNT<K>; r++)
-            rows.own[r] = gf_load_in_order(row(r) + (reached ? first : 0));
+        for (int i = 0; i < N; i++)
+            own[i] = gf_load_in_order(row(i) + (reached ? first : 0));
     } else {
         int columns[VECTOR];
         find_columns(s, first, columns);
 #pragma unroll
-        for (int r = 0; r < COUNT<K>; r++)
-            rows.own[r] = gather(row(r), columns, s.border_value);
+        for (int i = 0; i < N; i++)
+            own[i] = gather(row(i), columns, s.border_value);
     }
     const unsigned missing = __ballot_sync(~0u, found < 0);
     const float b = s.border_value;
 #pragma unroll
-    for (int r = 0; r < COUNT<K>; r++)
-        if (missing >> r & 1)
-            rows.own[r] = make_float4(b, b, b, b);
+    for (int i = 0; i < N; i++)
+        if (missing >> (from + i * STEP) & 1)
+            own[i] = make_float4(b, b, b, b);
 }
 
 /* The vector beside a strip in the row whose slot this lane has found. */
@@ -210,7 +213,7 @@ template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip
         if (slots >= 0 && strip.first + STRIP <= s.width)
             read_own(s, row_at(s, slots), first, rows);
         else
-            read_any(s, found, first, rows);
+            read_any<K, COUNT<K>, 1>(s, 0, found, first, rows.own);
         if (K > 1)
             rows.side = read_side(s, found, side);
     }
@@ -362,33 +365,6 @@ __device__ void read_own(const Short<K> &s, int warp, int slots, int first, Shar
             share.own[i] = gf_load_in_order(from + i * down);
 }
 
-/* The same of any strip: lane r has found the slot of row r. */
-template <int K>
-__device__ void read_any(const Short<K> &s, int warp, int found, int first, Share<K> &share)
-{
-    const bool reached = first < s.width + K / 2;
-    const auto row = [&](int i) {
-        return row_at(s, max(__shfl_sync(~0u, found, row_of(warp, i)), 0));
-    };
-    if (__all_sync(~0u, first <= s.width - VECTOR || !reached)) {
-#pragma unroll
-        for (int i = 0; i < READS<K>; i++)
-            share.own[i] = gf_load_in_order(row(i) + (reached ? first : 0));
-    } else {
-        int columns[VECTOR];
-        find_columns(s, first, columns);
-#pragma unroll
-        for (int i = 0; i < READS<K>; i++)
-            share.own[i] = gather(row(i), columns, s.border_value);
-    }
-    const unsigned missing = __ballot_sync(~0u, found < 0);
-    const float b = s.border_value;
-#pragma unroll
-    for (int i = 0; i < READS<K>; i++)
-        if (missing >> row_of(warp, i) & 1)
-            share.own[i] = make_float4(b, b, b, b);
-}
-
 template <int K>
 __device__ void read_share(const Short<K> &s, int warp, const Strip &strip, Share<K> &share)
 {
@@ -405,7 +381,7 @@ __device__ void read_share(const Short<K> &s, int warp, const Strip &strip, Shar
         if (slots >= 0 && strip.first + STRIP <= s.width)
             read_own(s, warp, slots, first, share);
         else
-            read_any(s, warp, found, first, share);
+            read_any<K, READS<K>, WARPS>(s, warp, found, first, share.own);
         share.side = read_side(s, __shfl_sync(~0u, found, r), side);
     }
     __syncwarp(); /* what was read is not used before this */
