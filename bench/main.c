@@ -80,14 +80,19 @@ static GfStatus run_specs(Run *run, Race *race, const Options *options, const Su
     return status;
 }
 
-/* Only those whose names have the text. */
+/* Only that of this name; where there is none, those whose names have the text. */
 static void keep_cases(Specs *specs, const char *text)
 {
     char name[96];
+    bool named = false;
     size_t kept = 0;
-    for (size_t i = 0; i < specs->count; i++)
-        if (strstr(spec_name(&specs->list[i], name, sizeof name), text))
+    for (size_t i = 0; i < specs->count && !named; i++)
+        named = strcmp(spec_name(&specs->list[i], name, sizeof name), text) == 0;
+    for (size_t i = 0; i < specs->count; i++) {
+        const char *found = strstr(spec_name(&specs->list[i], name, sizeof name), text);
+        if (found && (!named || strlen(name) == strlen(text)))
             specs->list[kept++] = specs->list[i];
+    }
     specs->count = kept;
 }
 

@@ -128,15 +128,26 @@ loads() {
     fi
 }
 
-# Every access, race, uninitialised read and barrier of a part of the cases of test_gpu.
+# sanitize GROUP TOOL [OPTION...]: a part of the cases of test_gpu; of all groups where GROUP is `all`.
+sanitize() {
+    local group=() name=$1
+    shift
+    [ "$name" = all ] || group=(--group "$name")
+    check "compute-sanitizer $1, $name" compute-sanitizer --tool "$@" --error-exitcode 1 --print-limit 5 \
+        "$test_gpu" --quick "${group[@]}"
+}
+
+# Every access, race, uninitialised read and barrier. Racecheck keeps all that it sees until the program ends, which of
+# all groups at once is more than 128 GiB.
 sanitizers() {
-    local tool
+    local group
     if command -v compute-sanitizer >/dev/null; then
-        for tool in 'memcheck --leak-check full' racecheck initcheck synccheck; do
-            # shellcheck disable=SC2086 # a tool and its options
-            check "compute-sanitizer $tool" compute-sanitizer --tool $tool --error-exitcode 1 \
-                --print-limit 5 "$test_gpu" --quick
-        done
+        sanitize all memcheck --leak-check full
+        sanitize all initcheck
+        sanitize all synccheck
+        while read -r group <&3; do
+            sanitize "$group" racecheck
+        done 3< <("$test_gpu" --quick --list)
     else
         echo '# no compute-sanitizer here'
     fi

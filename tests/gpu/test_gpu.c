@@ -3,8 +3,8 @@
  * method has to take some of the cases, and to refuse the others in its own name.
  *
  * Without frameworks, so that it runs wherever there is a GPU. `--quick` runs a part of the
- * cases, for compute-sanitizer; `--group NAME` one group. `--loads METHOD` launches one step
- * once and prints what filters/model.h says that it loads, for a profiler to confirm. Exit
+ * cases, for compute-sanitizer; `--group NAME` one group; `--list` prints the groups' names instead. `--loads METHOD`
+ * launches one step once and prints what filters/model.h says that it loads, for a profiler to confirm. Exit
  * status: 0 all passed, 1 not, 77 no device. */
 #include <stdio.h>
 #include <string.h>
@@ -45,13 +45,17 @@ static const struct {
               {"sessions", test_sessions, true},
               {"failures", test_failures, false}};
 
-static void run_groups(const char *only)
+static void run_groups(const char *only, bool list)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         Tally before = tally();
         double start = gf_now();
         if ((quick && !groups[i].quick) || (only && strcmp(only, groups[i].name) != 0))
             continue;
+        if (list) {
+            puts(groups[i].name);
+            continue;
+        }
         begin_group(groups[i].name);
         groups[i].run();
         close_group(groups[i].name, before, gf_now() - start);
@@ -61,21 +65,29 @@ static void run_groups(const char *only)
 int main(int argc, char **argv)
 {
     const char *only = NULL;
+    bool list = false;
     if (argc == 3 && strcmp(argv[1], "--loads") == 0)
         return print_loads(argv[2]);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             quick = true;
+        else if (strcmp(argv[i], "--list") == 0)
+            list = true;
         else if (strcmp(argv[i], "--group") == 0 && i + 1 < argc)
             only = argv[++i];
         else
-            return fprintf(stderr, "usage: test_gpu [--quick] [--group NAME] | --loads METHOD\n"),
+            return fprintf(stderr,
+                           "usage: test_gpu [--quick] [--list] [--group NAME] | --loads METHOD\n"),
                    2;
+    }
+    if (list) {
+        run_groups(only, true);
+        return 0;
     }
     int status = open_backends();
     if (status != 0)
         return status;
-    run_groups(only);
+    run_groups(only, false);
     close_backends(only == NULL);
     printf("%zu passed, %zu failed\n", tally().passed, tally().failed);
     return tally().failed > 0;
