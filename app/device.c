@@ -38,8 +38,8 @@ struct GfDevices {
     pthread_mutex_t mutex;
     GfBackend *cpu, *cuda, *reference; /* opened so far */
     GfBackend *chosen;                 /* NULL: not decided */
-    size_t gpus;                       /* under cuda:all, those that may be opened */
-    pthread_t opener;                  /* of all but the first */
+    size_t first, gpus; /* under cuda:all: which was opened first, and one beyond the last */
+    pthread_t opener;   /* of all but the first */
     bool has_opener;
     bool gathered;       /* it was found whether the run is heavy */
     atomic_bool hurried; /* all are to be opened at once */
@@ -87,17 +87,36 @@ static bool wait_for_work(GfDevices *devices)
     return true;
 }
 
+/* Opens one of several GPUs, and says it when the others have to do without. */
+static GfStatus open_one(const GfDevices *devices, size_t number, GfBackend **backend)
+{
+    GfStatus status = gf_cuda_open((int)number, devices->options->algorithm, backend);
+    if (status != GF_OK && status != GF_EUSAGE)
+        gf_say_note(NULL, "cuda:%zu: %s; its work is done by the others", number, gf_message());
+    return status;
+}
+
 /* One after the other, while those that there are work. */
 static void *open_others(void *argument)
 {
     GfDevices *devices = argument;
-    for (size_t i = 1; i < devices->gpus && wait_for_work(devices); i++) {
+    for (size_t i = devices->first + 1; i < devices->gpus && wait_for_work(devices); i++) {
         GfBackend *other = NULL;
-        if (gf_cuda_open((int)i, devices->options->algorithm, &other) != GF_OK)
-            gf_say_note(NULL, "cuda:%zu: %s; its work is done by the others", i, gf_message());
+        (void)open_one(devices, i, &other);
         gf_spread_add(devices->cuda, other);
     }
     return NULL;
+}
+
+/* Of the GPUs the first that can be opened. */
+static GfStatus open_first(GfDevices *devices, GfBackend **backend)
+{
+    for (; devices->first + 1 < devices->gpus; devices->first++) {
+        GfStatus status = open_one(devices, devices->first, backend);
+        if (status == GF_OK || status == GF_EUSAGE)
+            return status;
+    }
+    return gf_cuda_open((int)devices->first, devices->options->algorithm, backend);
 }
 
 /* All GPUs as one backend. */
@@ -105,17 +124,18 @@ static GfStatus open_all(GfDevices *devices)
 {
     GfBackend *first;
     size_t found = 0;
-    GF_TRY(gf_cuda_devices(NULL, 0, &found));
-    GF_TRY(gf_cuda_open(0, devices->options->algorithm, &first));
+    GF_TRY(gf_cuda_count(&found));
     devices->gpus = gf_min(found, GF_SPREAD_MAX);
-    GfStatus status = gf_spread_create(first, devices->gpus, "cuda:all", &devices->cuda);
+    GF_TRY(open_first(devices, &first));
+    GfStatus status =
+        gf_spread_create(first, devices->gpus - devices->first, "cuda:all", &devices->cuda);
     if (status != GF_OK) {
         first->close(first);
         return status;
     }
     devices->has_opener = gf_thread_start(&devices->opener, open_others, devices);
     if (!devices->has_opener) /* slower, but no failure */
-        for (size_t i = 1; i < devices->gpus; i++)
+        for (size_t i = devices->first + 1; i < devices->gpus; i++)
             gf_spread_add(devices->cuda, NULL);
     return GF_OK;
 }
@@ -144,7 +164,7 @@ void gf_devices_tell_losses(GfDevices *devices)
     pthread_mutex_lock(&devices->mutex);
     while (devices->options->all_devices && devices->cuda &&
            gf_spread_next_loss(devices->cuda, &name, &why))
-        gf_say_note(NULL, "%s: %s; its work is done by the others", name, why.message);
+        gf_say_note(NULL, "%s: %s; it gets no more work", name, why.message);
     pthread_mutex_unlock(&devices->mutex);
 }
 

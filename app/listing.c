@@ -16,7 +16,7 @@
 #include "gpu/algorithms.h"
 #include "gpu/backend.h"
 
-enum { MAX_DEVICES = 64, NAME_LENGTH = 63 };
+enum { NAME_LENGTH = 63 };
 
 /* ---- filters ---- */
 
@@ -230,25 +230,32 @@ GfStatus gf_list_filters(const GfOptions *options)
 
 /* ---- devices ---- */
 
+static void print_cuda_device(const GfDevice *device)
+{
+    printf("%s, compute capability %d.%d, %d multiprocessors, %.1f GiB (%.1f GiB free)",
+           device->name, device->major, device->minor, device->multiprocessors,
+           ldexp((double)device->memory, -30), ldexp((double)device->free_memory, -30));
+    printf(", L2 %.1f MiB", ldexp((double)device->l2, -20));
+    if (device->bandwidth > 0)
+        printf(", %.0f GB/s", device->bandwidth * 1e-9);
+    putchar('\n');
+}
+
+/* One that cannot be used hides none of the others. */
 static void print_cuda_devices(void)
 {
-    GfDevice devices[MAX_DEVICES];
     size_t count = 0;
-    if (gf_cuda_devices(devices, MAX_DEVICES, &count) != GF_OK) {
+    if (gf_cuda_count(&count) != GF_OK)
         printf("cuda       none: %s\n", gf_message());
-        return;
-    }
-    for (size_t i = 0; i < gf_min(count, MAX_DEVICES); i++) {
-        const GfDevice *device = &devices[i];
-        char label[16];
-        snprintf(label, sizeof label, "cuda:%d", device->number);
-        printf("%-10s %s, compute capability %d.%d, %d multiprocessors, %.1f GiB (%.1f GiB free)",
-               label, device->name, device->major, device->minor, device->multiprocessors,
-               ldexp((double)device->memory, -30), ldexp((double)device->free_memory, -30));
-        printf(", L2 %.1f MiB", ldexp((double)device->l2, -20));
-        if (device->bandwidth > 0)
-            printf(", %.0f GB/s", device->bandwidth * 1e-9);
-        putchar('\n');
+    for (size_t i = 0; i < count; i++) {
+        GfDevice device;
+        char label[32];
+        snprintf(label, sizeof label, "cuda:%zu", i);
+        printf("%-10s ", label);
+        if (gf_cuda_describe((int)i, &device) == GF_OK)
+            print_cuda_device(&device);
+        else
+            printf("cannot be used: %s\n", gf_message());
     }
 }
 

@@ -95,6 +95,12 @@ static void lose(Spread *spread, size_t i)
     pthread_mutex_unlock(&spread->mutex);
 }
 
+/* When no backend is left: `last` is how the last one that was tried ended, GF_OK where none was. */
+static GfStatus all_failed(GfStatus last)
+{
+    return last == GF_OK ? gf_fail(GF_EDEVICE, "all devices have failed") : last;
+}
+
 /* ---- one backend's work ---- */
 
 static GfStatus push(Part *part, size_t number)
@@ -209,15 +215,13 @@ static GfStatus place(GfSession *session, Pending *pending, size_t turn)
 {
     Spread *spread = session->spread;
     GfStatus status = GF_OK;
-    size_t alive;
-    while ((alive = find_alive(spread, turn)) != SIZE_MAX) {
-        pending->part = alive;
-        status = submit_part(session, alive, pending);
+    for (size_t i; (i = find_alive(spread, turn)) != SIZE_MAX; lose(spread, i)) {
+        pending->part = i;
+        status = submit_part(session, i, pending);
         if (status != GF_EDEVICE)
             return status;
-        lose(spread, alive);
     }
-    return status == GF_OK ? gf_fail(GF_EDEVICE, "all devices have failed") : status;
+    return all_failed(status);
 }
 
 /* A backend failed: what it had under way goes to the others. */
@@ -259,16 +263,14 @@ static void end(GfSession *session)
 static GfStatus make_first(GfSession *session)
 {
     Spread *spread = session->spread;
-    for (;;) {
-        size_t i = find_alive(spread, 0);
-        if (i == SIZE_MAX)
-            return gf_fail(GF_EDEVICE, "all devices have failed");
+    GfStatus status = GF_OK;
+    for (size_t i; (i = find_alive(spread, 0)) != SIZE_MAX; lose(spread, i)) {
         GfBackend *backend = spread->backends[i];
-        GfStatus status = backend->session(backend, session->plan, &session->parts[i].session);
+        status = backend->session(backend, session->plan, &session->parts[i].session);
         if (status != GF_EDEVICE)
             return status;
-        lose(spread, i);
     }
+    return all_failed(status);
 }
 
 static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession **out)
@@ -388,14 +390,25 @@ static GfStatus supports(GfBackend *backend, const GfPlan *plan)
 
 static GfStatus host_alloc(GfBackend *backend, size_t bytes, void **memory)
 {
-    const Spread *spread = backend->state;
-    return spread->backends[0]->host_alloc(spread->backends[0], bytes, memory);
+    Spread *spread = backend->state;
+    GfStatus status = GF_OK;
+    *memory = NULL;
+    for (size_t i; (i = find_alive(spread, 0)) != SIZE_MAX; lose(spread, i)) {
+        status = spread->backends[i]->host_alloc(spread->backends[i], bytes, memory);
+        if (status != GF_EDEVICE)
+            return status;
+    }
+    return all_failed(status);
 }
 
 static void host_free(GfBackend *backend, void *memory)
 {
-    const Spread *spread = backend->state;
-    spread->backends[0]->host_free(spread->backends[0], memory);
+    Spread *spread = backend->state;
+    pthread_mutex_lock(&spread->mutex);
+    size_t alive = find_alive_now(spread, 0);
+    pthread_mutex_unlock(&spread->mutex);
+    GfBackend *owner = spread->backends[alive == SIZE_MAX ? 0 : alive];
+    owner->host_free(owner, memory);
 }
 
 static void close_spread(GfBackend *backend)

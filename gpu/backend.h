@@ -4,7 +4,6 @@
 #include "filters/backend.h"
 
 typedef struct GfDevice {
-    int number; /* N of cuda:N */
     char name[128];
     int major, minor; /* compute capability */
     int multiprocessors;
@@ -13,10 +12,13 @@ typedef struct GfDevice {
     double bandwidth;           /* bytes a second by bus width and clock; 0 unknown */
 } GfDevice;
 
-/* Fills at most `capacity` devices and sets *count to how many there are. GF_ENODEVICE with the
- * reason (no driver, no GPU, a build without CUDA) when there is none. Creates a context, a third
- * of a second, on each device that it fills in: with capacity 0 it only counts. */
-GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count);
+/* How many devices there are. GF_ENODEVICE with the reason (no driver, no GPU, a build without CUDA) when
+ * there is none. */
+GfStatus gf_cuda_count(size_t *count);
+
+/* What device `number` is. Creates a context on it, which takes a third of a second. Errors: GF_ENODEVICE,
+ * GF_EDEVICE. */
+GfStatus gf_cuda_describe(int number, GfDevice *device);
 
 /* CUDA's version that was compiled against, as 1000 * major + 10 * minor, or 0 in a build without. */
 int gf_cuda_version(void);

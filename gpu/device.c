@@ -68,13 +68,12 @@ double gf_cuda_flops(int number)
            attribute(cudaDevAttrMultiProcessorCount, number);
 }
 
-static GfStatus describe(int number, GfDevice *device)
+GfStatus gf_cuda_describe(int number, GfDevice *device)
 {
     struct cudaDeviceProp properties;
     GF_CUDA(cudaSetDevice, number);
     GF_CUDA(cudaGetDeviceProperties, &properties, number);
-    *device = (GfDevice){.number = number,
-                         .major = properties.major,
+    *device = (GfDevice){.major = properties.major,
                          .minor = properties.minor,
                          .multiprocessors = properties.multiProcessorCount,
                          .l2 = (size_t)properties.l2CacheSize};
@@ -84,15 +83,13 @@ static GfStatus describe(int number, GfDevice *device)
     return GF_OK;
 }
 
-GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
+GfStatus gf_cuda_count(size_t *count)
 {
     int found = 0;
     *count = 0;
     GF_CUDA(cudaGetDeviceCount, &found);
     if (found == 0)
         return gf_fail(GF_ENODEVICE, "there is no CUDA device");
-    for (int i = 0; i < found && (size_t)i < capacity; i++)
-        GF_TRY(describe(i, &devices[i]));
     *count = (size_t)found;
     return GF_OK;
 }

@@ -6,10 +6,16 @@ static GfStatus without_cuda(void)
     return gf_fail(GF_ENODEVICE, "this gpufilter was built without CUDA");
 }
 
-GfStatus gf_cuda_devices(GfDevice *devices, size_t capacity, size_t *count)
+GfStatus gf_cuda_count(size_t *count)
 {
-    (void)devices, (void)capacity;
     *count = 0;
+    return without_cuda();
+}
+
+GfStatus gf_cuda_describe(int number, GfDevice *device)
+{
+    (void)number;
+    *device = (GfDevice){0};
     return without_cuda();
 }
 

@@ -113,7 +113,7 @@ int print_loads(const char *method)
     const GfAlgorithm *row = gf_algorithm_find(method);
     if (!row)
         return fprintf(stderr, "there is no method \"%s\"\n", method), 1;
-    if (gf_cuda_devices(NULL, 0, &count) != GF_OK)
+    if (gf_cuda_count(&count) != GF_OK)
         return fprintf(stderr, "SKIP: %s\n", gf_message()), 77;
     int status = print_case(row, false);
     return status == 2 ? print_case(row, true) : status;

@@ -31,7 +31,7 @@ size_t next_turn(void)
 int open_backends(void)
 {
     size_t count;
-    if (gf_cuda_devices(NULL, 0, &count) != GF_OK) {
+    if (gf_cuda_count(&count) != GF_OK) {
         printf("SKIP: %s\n", gf_message());
         return 77;
     }

@@ -1,10 +1,15 @@
 #include "tests/unit/fake_cuda.h"
 
+#include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { STREAMS = 64, EVENTS = 4096, POISON = 0xA5 };
+#include "tests/unit/fake_devices.h"
+
+enum { STREAMS = 256, EVENTS = 4096, POISON = 0xA5 };
 #ifndef MULTIPROCESSORS
 #define MULTIPROCESSORS 132
 #endif
@@ -28,6 +33,7 @@ typedef struct Work {
 typedef struct Stream {
     Work *works; /* from number `first` on */
     size_t first, count, room, done;
+    int device; /* whose it is; that without a number is everyone's */
     bool used;
 } Stream;
 
@@ -48,15 +54,23 @@ static cudaError_t last_error;
 
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
+static atomic_size_t waiting;
+
 static bool lock(void)
 {
-    return pthread_mutex_lock(&mutex) == 0;
+    atomic_fetch_add(&waiting, 1);
+    const bool locked = pthread_mutex_lock(&mutex) == 0;
+    atomic_fetch_sub(&waiting, 1);
+    return locked;
 }
 
+/* Leaves time for one who waits: or a thread whose kernels run in each call would come back first every time. */
 static void unlock(const bool *locked)
 {
     if (*locked)
         pthread_mutex_unlock(&mutex);
+    if (atomic_load(&waiting) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
 /* In a function: until it returns. */
@@ -70,22 +84,34 @@ static size_t random_below(size_t limit)
     return (size_t)(chance >> 33) % limit;
 }
 
-/* Is this the call that fails? */
-static bool fails(const char *call)
+/* How a call ends that makes something or puts something on a stream. */
+static cudaError_t try_call(const char *call)
 {
-    if (calls_before == SIZE_MAX || calls_before-- > 0)
-        return false;
+    const cudaError_t error = fake_device_call();
+    if (error != cudaSuccess || calls_before == SIZE_MAX || calls_before-- > 0)
+        return error;
     failed = call;
-    return true;
+    return cudaErrorMemoryAllocation;
 }
 
 /* ---- streams ---- */
+
+static void forget(const Work *work)
+{
+    if (work->what == LAUNCH)
+        work->run(work->context, false);
+}
 
 /* Does what is next on a stream; false: it has to wait for another. */
 static bool go_on(size_t number)
 {
     Stream *stream = &streams[number];
     const Work *work = &stream->works[stream->done - stream->first];
+    if (number > 0 && fake_device_is_lost(stream->device)) {
+        forget(work);
+        stream->done++;
+        return true;
+    }
     switch (work->what) {
     case COPY:
         for (size_t i = 0; i < work->rows; i++)
@@ -129,8 +155,11 @@ static void stir(void)
 static cudaError_t put(const char *call, cudaStream_t on, Work work)
 {
     Stream *stream = &streams[(uintptr_t)on];
-    if (fails(call))
-        return cudaErrorMemoryAllocation;
+    const cudaError_t error = try_call(call);
+    if (error != cudaSuccess)
+        return error;
+    if (on && stream->device != fake_device())
+        return cudaErrorInvalidResourceHandle;
     if (stream->done == stream->count)
         stream->first = stream->count;
     if (stream->count - stream->first == stream->room) {
@@ -147,11 +176,8 @@ static cudaError_t put(const char *call, cudaStream_t on, Work work)
 void fake_begin(uint64_t seed)
 {
     for (Stream *stream = streams; stream < streams + STREAMS; stream++) {
-        for (; stream->done < stream->count; stream->done++) {
-            const Work *work = &stream->works[stream->done - stream->first];
-            if (work->what == LAUNCH)
-                work->run(work->context, false);
-        }
+        for (; stream->done < stream->count; stream->done++)
+            forget(&stream->works[stream->done - stream->first]);
         free(stream->works);
     }
     memset(streams, 0, sizeof streams);
@@ -213,9 +239,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     size_t number = 1; /* after the default one */
     while (number < STREAMS && streams[number].used)
         number++;
-    if (number == STREAMS || fails(__func__))
-        return cudaErrorMemoryAllocation;
+    const cudaError_t error = number == STREAMS ? cudaErrorMemoryAllocation : try_call(__func__);
+    if (error != cudaSuccess)
+        return error;
     streams[number].used = true;
+    streams[number].device = fake_device();
     *stream = (cudaStream_t)(uintptr_t)number;
     left++;
     return cudaSuccess;
@@ -233,15 +261,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     LOCKED;
     finish((uintptr_t)stream, streams[(uintptr_t)stream].count);
-    return cudaSuccess;
+    return fake_device_call();
 }
 
 cudaError_t cudaDeviceSynchronize(void)
 {
     LOCKED;
     for (size_t i = 0; i < STREAMS; i++)
-        finish(i, streams[i].count);
-    return cudaSuccess;
+        if (i == 0 || streams[i].device == fake_device())
+            finish(i, streams[i].count);
+    return fake_device_call();
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
@@ -260,8 +289,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     size_t number = 1; /* 0 would be NULL */
     while (number < EVENTS && events[number].used)
         number++;
-    if (number == EVENTS || fails(__func__))
-        return cudaErrorMemoryAllocation;
+    const cudaError_t error = number == EVENTS ? cudaErrorMemoryAllocation : try_call(__func__);
+    if (error != cudaSuccess)
+        return error;
     events[number] = (Event){.used = true};
     *event = (cudaEvent_t)(uintptr_t)number;
     left++;
@@ -288,7 +318,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     LOCKED;
     finish(events[(uintptr_t)event].stream, events[(uintptr_t)event].place);
-    return cudaSuccess;
+    return fake_device_call();
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
@@ -302,36 +332,55 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
     return cudaSuccess;
 }
 
-cudaError_t cudaMalloc(void **memory, size_t bytes)
+static cudaError_t make_memory(const char *call, void **memory, size_t bytes)
 {
-    LOCKED;
-    *memory = fails(__func__) ? NULL : malloc(bytes);
+    const cudaError_t error = try_call(call);
+    *memory = error == cudaSuccess ? malloc(bytes) : NULL;
     if (!*memory)
-        return cudaErrorMemoryAllocation;
+        return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
     memset(*memory, POISON, bytes);
     left++;
     return cudaSuccess;
 }
 
-/* As CUDA's does, it waits for all that is under way. */
+/* As CUDA's do, it waits for all that is under way. */
+static cudaError_t free_memory(void *memory)
+{
+    const cudaError_t error = cudaDeviceSynchronize();
+    left -= memory != NULL;
+    free(memory);
+    return error;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    LOCKED;
+    const cudaError_t error = make_memory(__func__, memory, bytes);
+    if (error != cudaSuccess || fake_device_take(malloc_usable_size(*memory)))
+        return error;
+    (void)free_memory(*memory);
+    *memory = NULL;
+    return cudaErrorMemoryAllocation;
+}
+
 cudaError_t cudaFree(void *memory)
 {
     LOCKED;
-    (void)cudaDeviceSynchronize();
-    left -= memory != NULL;
-    free(memory);
-    return cudaSuccess;
+    fake_device_give(malloc_usable_size(memory));
+    return free_memory(memory);
 }
 
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
+    LOCKED;
     (void)flags;
-    return cudaMalloc(memory, bytes);
+    return make_memory(__func__, memory, bytes);
 }
 
 cudaError_t cudaFreeHost(void *memory)
 {
-    return cudaFree(memory);
+    LOCKED;
+    return free_memory(memory);
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -365,7 +414,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     (void)kind;
     finish(0, streams[0].count);
     memcpy(to, from, bytes);
-    return cudaSuccess;
+    return fake_device_call();
 }
 
 cudaError_t cudaMemset(void *memory, int value, size_t bytes)
@@ -376,25 +425,28 @@ cudaError_t cudaMemset(void *memory, int value, size_t bytes)
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
-    *available = *total = (size_t)1 << 36;
-    return cudaSuccess;
+    LOCKED;
+    fake_device_memory(available, total);
+    return fake_device_call();
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
-    return cudaSuccess;
+    LOCKED;
+    *count = fake_device_count();
+    return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = fake_device_chosen();
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    LOCKED;
+    return fake_device_choose(device) ? fake_device_call() : cudaErrorInvalidDevice;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
@@ -443,8 +495,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     (void)device;
-    memset(properties, 0, sizeof *properties);
-    strcpy(properties->name, "none");
+    *properties =
+        (struct cudaDeviceProp){.name = "none", .major = 9, .multiProcessorCount = MULTIPROCESSORS};
     return cudaSuccess;
 }
 
@@ -464,5 +516,14 @@ cudaError_t cudaGetLastError(void)
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    return error == cudaSuccess ? "no error" : "an error";
+    switch (error) {
+    case cudaSuccess:
+        return "no error";
+    case cudaErrorMemoryAllocation:
+        return "out of memory";
+    case cudaErrorLaunchFailure:
+        return "unspecified launch failure";
+    default:
+        return "an error";
+    }
 }

@@ -1,4 +1,4 @@
-/* A CUDA device that is none, for the code that drives one. Its memory is the host's. What is put on its streams is done
+/* CUDA devices that are none (fake_devices.h), for the code that drives some. Their memory is the host's. What is put on their streams is done
  * sooner or later: between calls some streams go on, which and how far is chance, in the order that events and
  * synchronisation demand and no other. So what is not ordered comes out wrong, for one seed or another. Kernels come from elsewhere: fake_kernels.h, or
  * tests/emulation. */
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Starts the device anew. */
+/* Starts anew. */
 void fake_begin(uint64_t seed);
 
 /* Lets one call fail that makes something or puts something on a stream: as if memory were short, after so many

@@ -47,6 +47,18 @@ static GfStatus may_fail(Frail *frail)
     return GF_OK;
 }
 
+static GfStatus frail_alloc(GfBackend *backend, size_t bytes, void **memory)
+{
+    GF_TRY(may_fail(backend->state));
+    return gf_allocate(bytes, 1, memory);
+}
+
+static void frail_free(GfBackend *backend, void *memory)
+{
+    (void)backend;
+    free(memory);
+}
+
 static GfStatus frail_session(GfBackend *backend, const GfPlan *plan, GfSession **session)
 {
     Frail *frail = backend->state;
@@ -129,6 +141,8 @@ static GfBackend *make_frail(size_t i, bool fails, size_t calls)
     *backend = *frails[i].inner;
     backend->state = &frails[i];
     backend->supports = frail_supports;
+    backend->host_alloc = frail_alloc;
+    backend->host_free = frail_free;
     backend->session = frail_session;
     backend->begin = frail_begin;
     backend->submit = frail_submit;
@@ -181,8 +195,8 @@ static GfStatus run_in_flight(GfSession *session, GfBackend *backend, const GfPl
                               const GfImage *in, GfImage *out)
 {
     size_t bytes = gf_row_bytes(&plan->in), bands, submitted = 0, done = 0;
-    unsigned char *rows;
-    assert_int_equal(gf_allocate(plan->ring_rows, bytes, &rows), GF_OK);
+    void *rows;
+    GF_TRY(backend->host_alloc(backend, plan->ring_rows * bytes, &rows));
     GfRing ring = {rows, bytes, plan->ring_rows};
     bands = (plan->in.height + plan->band_rows - 1) / plan->band_rows;
     GfStatus status = backend->begin(session, &ring);
@@ -203,7 +217,7 @@ static GfStatus run_in_flight(GfSession *session, GfBackend *backend, const GfPl
         status = backend->collect(session);
         collected++;
     }
-    free(rows);
+    backend->host_free(backend, rows);
     return status;
 }
 
