@@ -310,7 +310,7 @@ static GfStatus find_pair(GfDevices *devices, GfBackend **one, GfBackend **other
         if (status == GF_OK)
             return open_cpu(devices, other);
         if (status != GF_ENODEVICE || devices->wish == GF_DEVICE_CUDA)
-            return status;
+            return gf_fail_at(status, "the GPU");
         gf_say_note(NULL, "no GPU (%s): the CPU is compared with the float64 reference",
                     gf_message());
     }

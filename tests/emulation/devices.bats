@@ -129,6 +129,9 @@ pictures() {
     [[ $stderr == *'a.png: '*'unspecified launch failure'* ]]
     [ ! -e cuda.png ]
     nothing_hidden
+    FAKE_CUDA_LOST=0:0 gf a.png -k sobel --compare
+    [ "$status" -eq 2 ]
+    [[ $stderr == 'gpufilter: the GPU: cudaSetDevice: unspecified launch failure' ]]
 }
 
 @test "little memory on the device: smaller bands, and a failure that names the picture" {
