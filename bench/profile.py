@@ -4,8 +4,8 @@ warps wait for.
 
 profile.py BENCH [SUITE CASE METHOD]...       prints Markdown
 
-Without cases, those that miss a target of results/README.md. A case's first launch counts. Caches are emptied before a launch and clocks are left alone; launches that follow one
-another, as in the bench, may take less time.
+Without cases, those that miss a target of results/README.md. A case's first launch counts. Caches are emptied before
+a launch and clocks are left alone; launches that follow one another, as in the bench, may take less time.
 """
 import csv
 import os

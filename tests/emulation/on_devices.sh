@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# on_devices.sh ARGUMENT...: the program EMULATED with --device cuda:all, unless a command or an option has no use for it.
+# on_devices.sh ARGUMENT...: the program EMULATED, with --device cuda:all where that is of use.
 case ${1-} in
     algorithms | compare | completion | devices | filters | weights) exec "$EMULATED" "$@" ;;
 esac

@@ -1,7 +1,7 @@
-/* CUDA devices that are none (fake_devices.h), for the code that drives some. Their memory is the host's. What is put on their streams is done
- * sooner or later: between calls some streams go on, which and how far is chance, in the order that events and
- * synchronisation demand and no other. So what is not ordered comes out wrong, for one seed or another. Kernels come from elsewhere: fake_kernels.h, or
- * tests/emulation. */
+/* CUDA devices that are none (fake_devices.h), for the code that drives some. Their memory is the host's. What is put
+ * on their streams is done sooner or later: between calls some streams go on, which and how far is chance, in the order
+ * that events and synchronisation demand and no other. So what is not ordered comes out wrong, for one seed or another.
+ * A device that is lost does nothing more. Kernels come from elsewhere: fake_kernels.h, or tests/emulation. */
 #pragma once
 
 #include <cuda_runtime_api.h>
