@@ -29,6 +29,7 @@ typedef struct Spread {
 typedef struct Part {
     GfSession *session; /* NULL: not made yet */
     bool begun;         /* the picture under way */
+    bool full;          /* it had no memory for that */
     size_t begin, end;  /* rows of it that the backend has */
     size_t *queue;      /* numbers of submits under way, the oldest first; SIZE_MAX: only rows */
     size_t queued, room;
@@ -95,10 +96,10 @@ static void lose(Spread *spread, size_t i)
     pthread_mutex_unlock(&spread->mutex);
 }
 
-/* When no backend is left: `last` is how the last one that was tried ended, GF_OK where none was. */
+/* When no backend is left: `last` is how the last one that was tried ended. */
 static GfStatus all_failed(GfStatus last)
 {
-    return last == GF_OK ? gf_fail(GF_EDEVICE, "all devices have failed") : last;
+    return last == GF_EDEVICE ? last : gf_fail(GF_EDEVICE, "all devices have failed");
 }
 
 /* ---- one backend's work ---- */
@@ -210,18 +211,54 @@ static GfStatus submit_part(GfSession *session, size_t i, const Pending *pending
 
 /* ---- failures ---- */
 
+/* As find_alive(), of those that have the memory; SIZE_MAX also where all that are alive have not. */
+static size_t find_able(const GfSession *session, size_t turn)
+{
+    Spread *spread = session->spread;
+    size_t found = SIZE_MAX;
+    (void)find_alive(spread, turn);
+    pthread_mutex_lock(&spread->mutex);
+    for (size_t n = 0; n < spread->count && found == SIZE_MAX; n++) {
+        size_t i = (turn + n) % spread->count;
+        if (spread->lost[i].status == GF_OK && !session->parts[i].full)
+            found = i;
+    }
+    pthread_mutex_unlock(&spread->mutex);
+    return found;
+}
+
+/* After a failure of backend `i`: may another do it? */
+static bool goes_on(GfSession *session, size_t i, GfStatus status)
+{
+    if (status == GF_EDEVICE)
+        lose(session->spread, i);
+    else if (status == GF_EDEVMEM)
+        session->parts[i].full = true;
+    return status == GF_EDEVICE || status == GF_EDEVMEM;
+}
+
+/* When no backend can do it: `last` is how the last one that tried ended, GF_OK where none did. */
+static GfStatus none_able(Spread *spread, GfStatus last)
+{
+    pthread_mutex_lock(&spread->mutex);
+    bool alive = find_alive_now(spread, 0) != SIZE_MAX;
+    pthread_mutex_unlock(&spread->mutex);
+    if (alive && last != GF_EDEVMEM)
+        return gf_fail(GF_EDEVMEM, "the devices that are left are short of memory");
+    return alive ? last : all_failed(last);
+}
+
 /* Gives a submit to the backend whose turn it is, or to the next that has not failed. */
 static GfStatus place(GfSession *session, Pending *pending, size_t turn)
 {
-    Spread *spread = session->spread;
     GfStatus status = GF_OK;
-    for (size_t i; (i = find_alive(spread, turn)) != SIZE_MAX; lose(spread, i)) {
+    for (size_t i; (i = find_able(session, turn)) != SIZE_MAX;) {
         pending->part = i;
         status = submit_part(session, i, pending);
-        if (status != GF_EDEVICE)
+        if (!goes_on(session, i, status))
             return status;
     }
-    return all_failed(status);
+    return none_able(session->spread, status);
 }
 
 /* A backend failed: what it had under way goes to the others. */
@@ -262,15 +299,14 @@ static void end(GfSession *session)
 /* One session at once, so that what cannot be made is told now. */
 static GfStatus make_first(GfSession *session)
 {
-    Spread *spread = session->spread;
     GfStatus status = GF_OK;
-    for (size_t i; (i = find_alive(spread, 0)) != SIZE_MAX; lose(spread, i)) {
-        GfBackend *backend = spread->backends[i];
+    for (size_t i; (i = find_able(session, 0)) != SIZE_MAX;) {
+        GfBackend *backend = session->spread->backends[i];
         status = backend->session(backend, session->plan, &session->parts[i].session);
-        if (status != GF_EDEVICE)
+        if (!goes_on(session, i, status))
             return status;
     }
-    return all_failed(status);
+    return none_able(session->spread, status);
 }
 
 static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession **out)
@@ -304,7 +340,7 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
     session->ring = ring;
     session->submitted = session->collected = 0;
     for (size_t i = 0; i < GF_SPREAD_MAX; i++) {
-        session->parts[i].begun = false;
+        session->parts[i].begun = session->parts[i].full = false;
         session->parts[i].queued = 0;
     }
     pthread_mutex_lock(&spread->mutex);

@@ -9,7 +9,8 @@ enum { GF_SPREAD_MAX = 64 };
 /* Makes one backend of up to `most` (1 to GF_SPREAD_MAX) that owe the same bits: `first`, and `most` - 1 calls of
  * gf_spread_add() bring the others. `name` is borrowed. On success it owns `first`, on failure (GF_EMEMORY) the
  * caller still does. A backend that fails (GF_EDEVICE) gets no more work; what it had is done by another, and
- * only when all have failed and none is still to come is it a failure. */
+ * only when all have failed and none is still to come is it a failure. One that has no memory for a picture
+ * (GF_EDEVMEM) gets no more of that one; it is a failure when all that are alive have none. */
 GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBackend **spread);
 
 /* Brings another of the backends, which the spread then owns, or says that it does not come (NULL). May be called
