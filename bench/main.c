@@ -89,8 +89,8 @@ static void keep_cases(Specs *specs, const char *text)
     for (size_t i = 0; i < specs->count && !named; i++)
         named = strcmp(spec_name(&specs->list[i], name, sizeof name), text) == 0;
     for (size_t i = 0; i < specs->count; i++) {
-        const char *found = strstr(spec_name(&specs->list[i], name, sizeof name), text);
-        if (found && (!named || strlen(name) == strlen(text)))
+        spec_name(&specs->list[i], name, sizeof name);
+        if (named ? strcmp(name, text) == 0 : strstr(name, text) != NULL)
             specs->list[kept++] = specs->list[i];
     }
     specs->count = kept;

@@ -64,12 +64,12 @@ static bool is_lost(Spread *spread, size_t i)
     return lost;
 }
 
-/* The mutex is held. */
-static size_t find_alive_now(const Spread *spread, size_t turn)
+/* The mutex is held. With `parts` of those that have memory. */
+static size_t find_alive_now(const Spread *spread, size_t turn, const Part *parts)
 {
     for (size_t n = 0; n < spread->count; n++) {
         size_t i = (turn + n) % spread->count;
-        if (spread->lost[i].status == GF_OK)
+        if (spread->lost[i].status == GF_OK && !(parts && parts[i].full))
             return i;
     }
     return SIZE_MAX;
@@ -79,10 +79,10 @@ static size_t find_alive_now(const Spread *spread, size_t turn)
 static size_t find_alive(Spread *spread, size_t turn)
 {
     pthread_mutex_lock(&spread->mutex);
-    size_t found = find_alive_now(spread, turn);
+    size_t found = find_alive_now(spread, turn, NULL);
     while (found == SIZE_MAX && spread->coming > 0) {
         pthread_cond_wait(&spread->added, &spread->mutex);
-        found = find_alive_now(spread, turn);
+        found = find_alive_now(spread, turn, NULL);
     }
     pthread_mutex_unlock(&spread->mutex);
     return found;
@@ -96,10 +96,23 @@ static void lose(Spread *spread, size_t i)
     pthread_mutex_unlock(&spread->mutex);
 }
 
-/* When no backend is left: `last` is how the last one that was tried ended. */
-static GfStatus all_failed(GfStatus last)
+/* As find_alive_now(), without the mutex. */
+static size_t find_present(Spread *spread, size_t turn, const Part *parts)
 {
-    return last == GF_EDEVICE ? last : gf_fail(GF_EDEVICE, "all devices have failed");
+    pthread_mutex_lock(&spread->mutex);
+    size_t found = find_alive_now(spread, turn, parts);
+    pthread_mutex_unlock(&spread->mutex);
+    return found;
+}
+
+/* When no backend can do it: `last` is how the last one that tried ended, GF_OK where none did. */
+static GfStatus none_able(Spread *spread, GfStatus last)
+{
+    if (find_present(spread, 0, NULL) == SIZE_MAX)
+        return last == GF_EDEVICE ? last : gf_fail(GF_EDEVICE, "all devices have failed");
+    return last == GF_EDEVMEM
+               ? last
+               : gf_fail(GF_EDEVMEM, "the devices that are left are short of memory");
 }
 
 /* ---- one backend's work ---- */
@@ -214,17 +227,8 @@ static GfStatus submit_part(GfSession *session, size_t i, const Pending *pending
 /* As find_alive(), of those that have the memory; SIZE_MAX also where all that are alive have not. */
 static size_t find_able(const GfSession *session, size_t turn)
 {
-    Spread *spread = session->spread;
-    size_t found = SIZE_MAX;
-    (void)find_alive(spread, turn);
-    pthread_mutex_lock(&spread->mutex);
-    for (size_t n = 0; n < spread->count && found == SIZE_MAX; n++) {
-        size_t i = (turn + n) % spread->count;
-        if (spread->lost[i].status == GF_OK && !session->parts[i].full)
-            found = i;
-    }
-    pthread_mutex_unlock(&spread->mutex);
-    return found;
+    (void)find_alive(session->spread, turn); /* waits where none is */
+    return find_present(session->spread, turn, session->parts);
 }
 
 /* After a failure of backend `i`: may another do it? */
@@ -235,17 +239,6 @@ static bool goes_on(GfSession *session, size_t i, GfStatus status)
     else if (status == GF_EDEVMEM)
         session->parts[i].full = true;
     return status == GF_EDEVICE || status == GF_EDEVMEM;
-}
-
-/* When no backend can do it: `last` is how the last one that tried ended, GF_OK where none did. */
-static GfStatus none_able(Spread *spread, GfStatus last)
-{
-    pthread_mutex_lock(&spread->mutex);
-    bool alive = find_alive_now(spread, 0) != SIZE_MAX;
-    pthread_mutex_unlock(&spread->mutex);
-    if (alive && last != GF_EDEVMEM)
-        return gf_fail(GF_EDEVMEM, "the devices that are left are short of memory");
-    return alive ? last : all_failed(last);
 }
 
 /* Gives a submit to the backend whose turn it is, or to the next that has not failed. */
@@ -434,15 +427,13 @@ static GfStatus host_alloc(GfBackend *backend, size_t bytes, void **memory)
         if (status != GF_EDEVICE)
             return status;
     }
-    return all_failed(status);
+    return none_able(spread, status);
 }
 
 static void host_free(GfBackend *backend, void *memory)
 {
     Spread *spread = backend->state;
-    pthread_mutex_lock(&spread->mutex);
-    size_t alive = find_alive_now(spread, 0);
-    pthread_mutex_unlock(&spread->mutex);
+    size_t alive = find_present(spread, 0, NULL);
     GfBackend *owner = spread->backends[alive == SIZE_MAX ? 0 : alive];
     owner->host_free(owner, memory);
 }
@@ -507,7 +498,7 @@ GfSpreadLoad gf_spread_load(GfBackend *backend)
 {
     Spread *spread = backend->state;
     pthread_mutex_lock(&spread->mutex);
-    bool stranded = find_alive_now(spread, 0) == SIZE_MAX;
+    bool stranded = find_alive_now(spread, 0, NULL) == SIZE_MAX;
     bool busy = 2 * atomic_load(&spread->waiting) > spread->sessions;
     pthread_mutex_unlock(&spread->mutex);
     return stranded ? GF_SPREAD_STRANDED : busy ? GF_SPREAD_BUSY : GF_SPREAD_IDLE;

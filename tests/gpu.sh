@@ -137,8 +137,8 @@ sanitize() {
         "$test_gpu" --quick "${group[@]}"
 }
 
-# Every access, race, uninitialised read and barrier. Racecheck keeps all that it sees until the program ends, which of
-# all groups at once is more than 128 GiB.
+# Every access, race, uninitialised read and barrier. A group at a time by racecheck, which takes much memory: of one group
+# 128 GiB were too few.
 sanitizers() {
     local group
     if command -v compute-sanitizer >/dev/null; then

@@ -301,7 +301,7 @@ static void random_network(size_t turn)
 }
 
 /* Layers of a map each, whose kernels may begin before those whose map they read have ended; a third of the pictures are
- * too large for a block's shared memory; of the quick ones that on bytes, or racecheck takes all memory there is. */
+ * too large for a block's shared memory; of the quick ones one, since racecheck takes much memory. */
 static bool random_chain(size_t turn)
 {
     const GfSample *depth = depths[turn % DEPTHS];

@@ -9,7 +9,7 @@
 
 #include "tests/unit/fake_devices.h"
 
-enum { STREAMS = 256, EVENTS = 4096, POISON = 0xA5 };
+enum { STREAMS = 512, FEW = 64, EVENTS = 4096, POISON = 0xA5 };
 #ifndef MULTIPROCESSORS
 #define MULTIPROCESSORS 132
 #endif
@@ -44,6 +44,7 @@ typedef struct Event {
 } Event;
 
 static Stream streams[STREAMS];
+static size_t reach = FEW; /* no stream that was used has this number or a higher one */
 static Event events[EVENTS];
 static size_t left, calls_before = SIZE_MAX;
 static uint64_t chance;
@@ -146,7 +147,7 @@ static void finish(size_t number, size_t place)
 static void stir(void)
 {
     for (size_t i = random_below(8) ? 0 : random_below(40); i > 0; i--) {
-        size_t number = random_below(STREAMS);
+        size_t number = random_below(reach);
         if (streams[number].done < streams[number].count)
             (void)go_on(number);
     }
@@ -181,6 +182,7 @@ void fake_begin(uint64_t seed)
         free(stream->works);
     }
     memset(streams, 0, sizeof streams);
+    reach = FEW;
     memset(events, 0, sizeof events);
     left = 0;
     chance = seed;
@@ -244,6 +246,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
         return error;
     streams[number].used = true;
     streams[number].device = fake_device();
+    reach = number < reach ? reach : number + 1;
     *stream = (cudaStream_t)(uintptr_t)number;
     left++;
     return cudaSuccess;
