@@ -75,15 +75,15 @@ static size_t find_alive_now(const Spread *spread, size_t turn, const Part *part
     return SIZE_MAX;
 }
 
-/* The backend whose turn it is, or the next that has not failed; SIZE_MAX: none is left, and none comes. */
-static size_t find_alive(Spread *spread, size_t turn)
+/* The backend whose turn it is, or the next that has not failed and, with `parts`, has memory; SIZE_MAX: none, and
+ * *alive says whether some have not failed. Where all have it waits for those that come. */
+static size_t find_able(Spread *spread, size_t turn, const Part *parts, bool *alive)
 {
     pthread_mutex_lock(&spread->mutex);
-    size_t found = find_alive_now(spread, turn, NULL);
-    while (found == SIZE_MAX && spread->coming > 0) {
+    while (find_alive_now(spread, turn, NULL) == SIZE_MAX && spread->coming > 0)
         pthread_cond_wait(&spread->added, &spread->mutex);
-        found = find_alive_now(spread, turn, NULL);
-    }
+    *alive = find_alive_now(spread, turn, NULL) != SIZE_MAX;
+    size_t found = find_alive_now(spread, turn, parts);
     pthread_mutex_unlock(&spread->mutex);
     return found;
 }
@@ -96,19 +96,10 @@ static void lose(Spread *spread, size_t i)
     pthread_mutex_unlock(&spread->mutex);
 }
 
-/* As find_alive_now(), without the mutex. */
-static size_t find_present(Spread *spread, size_t turn, const Part *parts)
-{
-    pthread_mutex_lock(&spread->mutex);
-    size_t found = find_alive_now(spread, turn, parts);
-    pthread_mutex_unlock(&spread->mutex);
-    return found;
-}
-
 /* When no backend can do it: `last` is how the last one that tried ended, GF_OK where none did. */
-static GfStatus none_able(Spread *spread, GfStatus last)
+static GfStatus none_able(bool alive, GfStatus last)
 {
-    if (find_present(spread, 0, NULL) == SIZE_MAX)
+    if (!alive)
         return last == GF_EDEVICE ? last : gf_fail(GF_EDEVICE, "all devices have failed");
     return last == GF_EDEVMEM
                ? last
@@ -224,13 +215,6 @@ static GfStatus submit_part(GfSession *session, size_t i, const Pending *pending
 
 /* ---- failures ---- */
 
-/* As find_alive(), of those that have the memory; SIZE_MAX also where all that are alive have not. */
-static size_t find_able(const GfSession *session, size_t turn)
-{
-    (void)find_alive(session->spread, turn); /* waits where none is */
-    return find_present(session->spread, turn, session->parts);
-}
-
 /* After a failure of backend `i`: may another do it? */
 static bool goes_on(GfSession *session, size_t i, GfStatus status)
 {
@@ -245,13 +229,14 @@ static bool goes_on(GfSession *session, size_t i, GfStatus status)
 static GfStatus place(GfSession *session, Pending *pending, size_t turn)
 {
     GfStatus status = GF_OK;
-    for (size_t i; (i = find_able(session, turn)) != SIZE_MAX;) {
+    bool alive;
+    for (size_t i; (i = find_able(session->spread, turn, session->parts, &alive)) != SIZE_MAX;) {
         pending->part = i;
         status = submit_part(session, i, pending);
         if (!goes_on(session, i, status))
             return status;
     }
-    return none_able(session->spread, status);
+    return none_able(alive, status);
 }
 
 /* A backend failed: what it had under way goes to the others. */
@@ -293,13 +278,14 @@ static void end(GfSession *session)
 static GfStatus make_first(GfSession *session)
 {
     GfStatus status = GF_OK;
-    for (size_t i; (i = find_able(session, 0)) != SIZE_MAX;) {
+    bool alive;
+    for (size_t i; (i = find_able(session->spread, 0, session->parts, &alive)) != SIZE_MAX;) {
         GfBackend *backend = session->spread->backends[i];
         status = backend->session(backend, session->plan, &session->parts[i].session);
         if (!goes_on(session, i, status))
             return status;
     }
-    return none_able(session->spread, status);
+    return none_able(alive, status);
 }
 
 static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession **out)
@@ -421,19 +407,22 @@ static GfStatus host_alloc(GfBackend *backend, size_t bytes, void **memory)
 {
     Spread *spread = backend->state;
     GfStatus status = GF_OK;
+    bool alive;
     *memory = NULL;
-    for (size_t i; (i = find_alive(spread, 0)) != SIZE_MAX; lose(spread, i)) {
+    for (size_t i; (i = find_able(spread, 0, NULL, &alive)) != SIZE_MAX; lose(spread, i)) {
         status = spread->backends[i]->host_alloc(spread->backends[i], bytes, memory);
         if (status != GF_EDEVICE)
             return status;
     }
-    return none_able(spread, status);
+    return none_able(alive, status);
 }
 
 static void host_free(GfBackend *backend, void *memory)
 {
     Spread *spread = backend->state;
-    size_t alive = find_present(spread, 0, NULL);
+    pthread_mutex_lock(&spread->mutex);
+    size_t alive = find_alive_now(spread, 0, NULL);
+    pthread_mutex_unlock(&spread->mutex);
     GfBackend *owner = spread->backends[alive == SIZE_MAX ? 0 : alive];
     owner->host_free(owner, memory);
 }

@@ -22,6 +22,9 @@ typedef struct Frail {
 
 static Frail frails[MOST];
 
+/* Of what follows, and of all that a frail backend counts. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
 /* A session of a frail backend is found by the inner one that it is. */
 static struct {
     const GfSession *session;
@@ -31,21 +34,24 @@ static size_t owner_count;
 
 static Frail *owner(const GfSession *session)
 {
+    Frail *found = NULL;
+    pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < owner_count; i++)
         if (owners[i].session == session)
-            return owners[i].frail;
-    fail_msg("a session that nobody made");
-    return NULL;
+            found = owners[i].frail;
+    pthread_mutex_unlock(&mutex);
+    assert_non_null(found);
+    return found;
 }
 
 static GfStatus may_fail(Frail *frail)
 {
+    pthread_mutex_lock(&mutex);
     frail->calls++;
-    if (frail->fails && (frail->dead || frail->left-- == 0)) {
-        frail->dead = true;
-        return gf_fail(GF_EDEVICE, "a device is gone");
-    }
-    return GF_OK;
+    frail->dead = frail->fails && (frail->dead || frail->left-- == 0);
+    bool dead = frail->dead;
+    pthread_mutex_unlock(&mutex);
+    return dead ? gf_fail(GF_EDEVICE, "a device is gone") : GF_OK;
 }
 
 static GfStatus may_be_short(Frail *frail)
@@ -76,9 +82,11 @@ static GfStatus frail_session(GfBackend *backend, const GfPlan *plan, GfSession 
     Frail *frail = backend->state;
     GF_TRY(may_be_short(frail));
     GF_TRY(frail->inner->session(frail->inner, plan, session));
+    pthread_mutex_lock(&mutex);
     assert_true(owner_count < 256);
     owners[owner_count].session = *session;
     owners[owner_count++].frail = frail;
+    pthread_mutex_unlock(&mutex);
     return GF_OK;
 }
 
@@ -348,7 +356,7 @@ static void test_waits_for_the_late(void **state)
     assert_true(frails[0].dead && frails[2].calls > 8);
 }
 
-/* ---- whether more backends are of use ---- */
+/* ---- several sessions ---- */
 
 /* A session with a thread of its own, in which one picture is made. */
 typedef struct Customer {
@@ -357,6 +365,7 @@ typedef struct Customer {
     GfSession *session;
     GfImage in, out;
     pthread_t thread;
+    GfStatus made;
 } Customer;
 
 static Customer come(GfBackend *spread, const GfPlan *plan)
@@ -370,10 +379,20 @@ static Customer come(GfBackend *spread, const GfPlan *plan)
 static void *have_made(void *argument)
 {
     Customer *customer = argument;
-    assert_int_equal(run_in_flight(customer->session, customer->spread, customer->plan,
-                                   &customer->in, &customer->out),
-                     GF_OK);
+    customer->made = run_in_flight(customer->session, customer->spread, customer->plan,
+                                   &customer->in, &customer->out);
     return NULL;
+}
+
+static void be_served(Customer *customer)
+{
+    assert_int_equal(pthread_create(&customer->thread, NULL, have_made, customer), 0);
+}
+
+static void await_picture(const Customer *customer)
+{
+    assert_int_equal(pthread_join(customer->thread, NULL), 0);
+    assert_int_equal(customer->made, GF_OK);
 }
 
 static void leave(Customer *customer)
@@ -420,13 +439,13 @@ static void test_load(void **state)
         customers[i] = come(late.spread, plan);
     assert_int_equal(gf_spread_load(late.spread), loads[0]);
     for (size_t i = 0; i < CUSTOMERS; i++) {
-        assert_int_equal(pthread_create(&customers[i].thread, NULL, have_made, &customers[i]), 0);
+        be_served(&customers[i]);
         await_at_gate(i + 1);
         assert_int_equal(gf_spread_load(late.spread), loads[i + 1]);
     }
     open_gate();
     for (size_t i = 0; i < CUSTOMERS; i++)
-        assert_int_equal(pthread_join(customers[i].thread, NULL), 0);
+        await_picture(&customers[i]);
     assert_int_equal(gf_spread_load(late.spread), GF_SPREAD_IDLE);
     for (size_t i = 0; i < CUSTOMERS; i++)
         leave(&customers[i]);
@@ -435,13 +454,48 @@ static void test_load(void **state)
     gf_filter_free(filter);
 }
 
+/* All work on one that has just come while it fails: each of them waits for the next. */
+static void test_lost_by_several(void **state)
+{
+    (void)state;
+    enum { CUSTOMERS = 6, COUNT = 8, TURNS = 100 };
+    Customer customers[CUSTOMERS];
+    GfFilter *filter;
+    GfFormat format = format_of(20, 10, 1, false, GF_U8);
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.band_bytes = 1;
+    assert_int_equal(gf_filter_parse("box", &filter), GF_OK);
+    GfPlan *plan = make_plan(filter, "box", &format, &options);
+    for (size_t turn = 0; turn < TURNS; turn++) {
+        Late late;
+        make_spread(COUNT, (1U << (COUNT - 1)) - 1, 0, 3, WHEN_NEEDED, &late);
+        for (size_t i = 0; i < CUSTOMERS; i++)
+            customers[i] = come(late.spread, plan);
+        for (size_t i = 0; i < CUSTOMERS; i++)
+            be_served(&customers[i]);
+        for (size_t i = 0; i < CUSTOMERS; i++)
+            await_picture(&customers[i]);
+        for (size_t i = 0; i < CUSTOMERS; i++)
+            leave(&customers[i]);
+        assert_int_equal(pthread_join(late.thread, NULL), 0);
+        late.spread->close(late.spread);
+    }
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_all_work),
-        cmocka_unit_test(test_failures),   cmocka_unit_test(test_all_fail),
-        cmocka_unit_test(test_late),       cmocka_unit_test(test_waits_for_the_late),
-        cmocka_unit_test(test_load),       cmocka_unit_test(test_short_of_memory),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_all_work),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_all_fail),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_waits_for_the_late),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_short_of_memory),
+        cmocka_unit_test(test_lost_by_several),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }
