@@ -71,12 +71,14 @@ pictures() {
     diff -r cuda:0 one
 }
 
+# The whole picture is more than 1500 calls: whenever the second opens, both come to their 250.
 @test "bands of one picture by three devices, of which two are lost" {
-    scene gray8 a.png 201x1000
+    scene gray8 a.png 201x3000
     "$GPUFILTER" a.png -k sobel -o one.png --device cuda:0
-    FAKE_CUDA_LOST=0:250,1:250 gf a.png -k sobel -o three.png --device cuda:all --memory 200K
+    FAKE_CUDA_LOST=0:250,1:250 gf a.png -k sobel -o three.png --device cuda:all --memory 100K
     [ "$status" -eq 0 ]
-    [[ $stderr == 'gpufilter: cuda:0: '*'it gets no more work'*'gpufilter: cuda:1: '*'it gets no more work' ]]
+    [[ $stderr == *'gpufilter: cuda:0: '*'it gets no more work'* ]]
+    [[ $stderr == *'gpufilter: cuda:1: '*'it gets no more work'* ]]
     cmp one.png three.png
 }
 
