@@ -11,6 +11,18 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
+#ifdef EMULATION_RACES
+#include <sanitizer/tsan_interface.h>
+extern "C" { /* what that leaves out */
+void __tsan_read_range(const void *from, unsigned long size);
+void __tsan_write_range(void *to, unsigned long size);
+void AnnotateBenignRaceSized(const char *file, int line, const volatile void *at, long size,
+                             const char *why);
+}
+#define TELL_RACES(call) (call) /* ThreadSanitizer */
+#else
+#define TELL_RACES(call) ((void)0)
+#endif
 
 #include "tests/unit/fake_cuda.h"
 
@@ -32,23 +44,33 @@ struct Copy {
     size_t size;
 };
 
+struct Read {
+    const void *from;
+    size_t size;
+};
+
 /* What a thread waits for. */
 enum class Wait { NOTHING, WARP, BARRIER, CONDITION };
 
 struct Thread {
-    ucontext_t context;   /* where it begins */
-    jmp_buf place;        /* where it goes on */
-    void *told = nullptr; /* to AddressSanitizer */
+    ucontext_t context;    /* where it begins */
+    jmp_buf place;         /* where it goes on */
+    void *told = nullptr;  /* to AddressSanitizer */
+    void *fiber = nullptr; /* ThreadSanitizer's */
     bool made = false, begun = false, ended = false;
     Wait wait = Wait::NOTHING;
     unsigned mask = 0, meetings = 0; /* of its warp: of the one that it waits for; so far */
     unsigned barrier = 0, turn = 0;  /* the barrier; its turn that has to pass */
-    const std::function<bool()> *condition = nullptr;
+    Condition *condition = nullptr;
+    const void *asked = nullptr; /* the condition's */
+    unsigned value = 0;
     std::vector<std::vector<Copy>> groups; /* of copies; the last is open */
+    std::vector<Read> reads;               /* of products that are under way */
 };
 
 struct Barrier {
     unsigned come, turn;
+    char ends[2]; /* of turns: places for publish() */
 };
 
 struct Warp {
@@ -62,7 +84,7 @@ size_t count, alive, current;
 bool predicates[2];
 struct {
     jmp_buf place;
-    void *told;
+    void *told, *fiber;
     const void *stack;
     size_t size;
 } scheduler;
@@ -96,6 +118,12 @@ void tell_there([[maybe_unused]] void *own, [[maybe_unused]] const void **left,
 #endif
 }
 
+/* Tells ThreadSanitizer which thread works from now on. That they take turns puts nothing in an order. */
+void tell_who([[maybe_unused]] void *fiber)
+{
+    TELL_RACES(__tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync));
+}
+
 /* From the scheduler to a thread, and back: as swapcontext() does, which asks the system each time which signals are
  * blocked. */
 void enter(Thread &thread)
@@ -105,6 +133,7 @@ void enter(Thread &thread)
         tell_there(scheduler.told, nullptr, nullptr);
         return;
     }
+    tell_who(thread.fiber);
     if (thread.begun)
         _longjmp(thread.place, 1);
     thread.begun = true;
@@ -114,8 +143,10 @@ void enter(Thread &thread)
 void leave(Thread &thread)
 {
     tell_going(&thread.told, scheduler.stack, scheduler.size);
-    if (_setjmp(thread.place) == 0)
+    if (_setjmp(thread.place) == 0) {
+        tell_who(scheduler.fiber);
         _longjmp(scheduler.place, 1);
+    }
     tell_there(thread.told, &scheduler.stack, &scheduler.size);
 }
 
@@ -137,8 +168,10 @@ void run_thread()
 {
     tell_there(nullptr, &scheduler.stack, &scheduler.size);
     for (;;) {
+        receive(&threads);
         running();
         Thread &own = threads[current];
+        publish(&alive);
         own.ended = true;
         alive--;
         if (alive > 0 && barriers[0].come == alive)
@@ -155,6 +188,7 @@ void make_coroutine(Thread &thread)
     thread.context.uc_stack.ss_sp = stack;
     thread.context.uc_stack.ss_size = STACK;
     makecontext(&thread.context, run_thread, 0);
+    TELL_RACES(thread.fiber = __tsan_create_fiber(0));
     thread.made = true;
 }
 
@@ -169,6 +203,7 @@ void begin_thread(size_t i)
     t.wait = Wait::NOTHING;
     t.meetings = 0;
     t.groups.assign(1, {});
+    t.reads.clear();
 }
 
 bool all_meet(size_t first, unsigned mask)
@@ -190,7 +225,7 @@ bool may_run(size_t i)
     case Wait::BARRIER:
         return barriers[t.barrier].turn != t.turn;
     case Wait::CONDITION:
-        return (*t.condition)();
+        return t.condition(t.asked, t.value);
     default:
         return false;
     }
@@ -234,6 +269,7 @@ void run_block()
         begin_thread(i);
         threads[i].ended = i >= count;
     }
+    publish(&threads);
     while (alive > 0) {
         bool moved = false;
         const size_t first = below(size);
@@ -243,6 +279,7 @@ void run_block()
         if (!moved)
             fail("a deadlock");
     }
+    receive(&alive);
     for (size_t i = memory_bytes; i < memory_bytes + GUARD; i++)
         if (memory[i] != POISON)
             fail("a block wrote behind its shared memory");
@@ -270,6 +307,8 @@ void run(void *context, bool wanted)
     if (!wanted)
         return;
     leave_avx();
+    TELL_RACES(scheduler.fiber = __tsan_get_current_fiber());
+    TELL_RACES(AnnotateBenignRaceSized(__FILE__, __LINE__, warps, sizeof warps, "as they meet"));
     gridDim = launch->grid;
     blockDim = launch->block;
     count = static_cast<size_t>(blockDim.x) * blockDim.y * blockDim.z;
@@ -301,6 +340,16 @@ cudaError_t launch(const dim3 &grid, const dim3 &block, size_t bytes, cudaStream
     return fake_launch("kernel", stream, run, new Launch{grid, block, bytes, std::move(kernel)});
 }
 
+void publish([[maybe_unused]] const void *place)
+{
+    TELL_RACES(__tsan_release(const_cast<void *>(place)));
+}
+
+void receive([[maybe_unused]] const void *place)
+{
+    TELL_RACES(__tsan_acquire(const_cast<void *>(place)));
+}
+
 unsigned char *block_memory()
 {
     return memory;
@@ -315,13 +364,18 @@ const Told *meet(unsigned mask, const void *told, size_t size)
     if (size > 0)
         std::memcpy(place[current % 32].bytes, told, size);
     own.mask = mask;
+    if (size == 0)
+        publish(place);
     pause(Wait::WARP);
+    if (size == 0)
+        receive(place);
     return place;
 }
 
 void arrive_at(unsigned barrier, unsigned awaited)
 {
     Barrier &b = barriers[barrier];
+    publish(&b.ends[b.turn % 2]);
     if (++b.come == (awaited ? awaited : alive))
         release(b);
 }
@@ -333,6 +387,7 @@ void wait_at(unsigned barrier, unsigned awaited)
     own.turn = barriers[barrier].turn;
     arrive_at(barrier, awaited);
     pause(Wait::BARRIER);
+    receive(&barriers[barrier].ends[own.turn % 2]);
 }
 
 bool holds_for_all(bool predicate)
@@ -345,14 +400,20 @@ bool holds_for_all(bool predicate)
     return predicates[turn % 2];
 }
 
-void wait_until(const std::function<bool()> &condition)
+void wait_until(Condition *condition, const void *asked, unsigned value)
 {
-    threads[current].condition = &condition;
+    Thread &own = threads[current];
+    own.condition = condition;
+    own.asked = asked;
+    own.value = value;
     pause(Wait::CONDITION);
 }
 
+/* A copy writes when it begins, when it ends, and at any time between. */
 void begin_copy(void *to, const void *from, size_t size)
 {
+    TELL_RACES(__tsan_read_range(from, size));
+    TELL_RACES(__tsan_write_range(to, size));
     threads[current].groups.back().push_back({to, from, size});
 }
 
@@ -370,6 +431,18 @@ void wait_for_copies(size_t but)
             std::memcpy(copy.to, copy.from, copy.size);
 
     groups.erase(groups.begin(), groups.begin() + static_cast<ptrdiff_t>(done));
+}
+
+void begin_read(const void *from, size_t size)
+{
+    threads[current].reads.push_back({from, size});
+}
+
+void wait_for_reads()
+{
+    for ([[maybe_unused]] const Read &own : threads[current].reads)
+        TELL_RACES(__tsan_read_range(own.from, own.size));
+    threads[current].reads.clear();
 }
 
 } // namespace emulation

@@ -1,7 +1,9 @@
 /* A device that is none, for kernels: what CUDA C++ adds to C++, on the processor. A block's threads are coroutines, which
  * wait for each other where a kernel's threads do and run in an order of chance, warp by warp; so a barrier that is
  * missing shows as a wrong output, for one order or another, and one that not all reach as a deadlock, which ends the
- * program with a message. Memory is the host's: with AddressSanitizer what is read or written outside it is found.
+ * program with a message. Memory is the host's: with AddressSanitizer what is read or written outside it is found, and
+ * with ThreadSanitizer what two threads of a block do to the same place with no barrier between them, whatever comes of
+ * it. (Of two blocks that is not found: they run one after the other.)
  * Not found is what a block reads of its static shared memory before it has written it, if the block before left the
  * same there, nor a product of groups that is not waited for: those are made at once. There are no clusters.
  *
@@ -61,7 +63,8 @@ struct alignas(16) Told {
 };
 
 /* Waits until all threads of the mask that have not ended call it; what each told stands in the array of 32 that is
- * returned, until the thread calls it again. */
+ * returned, until the thread calls it again. As with CUDA's instructions what they did before is done for the others
+ * only where they meet for nothing else: where `size` is 0. */
 const Told *meet(unsigned mask, const void *told, size_t size);
 
 /* Waits at a barrier until `count` threads have come or arrived; 0 at barrier 0: all that have not ended. */
@@ -72,7 +75,8 @@ void arrive_at(unsigned barrier, unsigned count);
 bool holds_for_all(bool predicate);
 
 /* Lets others run, until the condition holds. */
-void wait_until(const std::function<bool()> &condition);
+using Condition = bool(const void *asked, unsigned value);
+void wait_until(Condition *condition, const void *asked, unsigned value);
 
 /* A copy that is done when the thread waits for it, as late as may be; copies up to end_copies() are a group. */
 void begin_copy(void *to, const void *from, size_t size);
@@ -80,6 +84,18 @@ void end_copies();
 
 /* Waits for all groups of copies of this thread but the last `but`. */
 void wait_for_copies(size_t but);
+
+/* What a product reads from the time it is begun until the thread waits for it: nobody may write there. */
+void begin_read(const void *from, size_t size);
+void wait_for_reads();
+
+/* What a thread did before it published at a place is done for all that receive from there. Barriers do both, and
+ * nothing else puts the work of two threads in an order: ThreadSanitizer reports what needs one and has none. */
+void publish(const void *place);
+void receive(const void *place);
+
+/* Of functions: what they read and write is the device's own. */
+#define EMULATION_OWN __attribute__((no_sanitize("thread")))
 
 /* Ends the program: a kernel did what none may. */
 [[noreturn]] void fail(const char *reason);

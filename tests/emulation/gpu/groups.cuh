@@ -13,12 +13,17 @@ struct Phase {
 };
 static_assert(sizeof(Phase) == sizeof(uint64_t));
 
-inline Phase &phase_of(uint64_t *barrier)
+inline EMULATION_OWN Phase &phase_of(uint64_t *barrier)
 {
     return *reinterpret_cast<Phase *>(barrier);
 }
 
-inline void end_phase(Phase &phase)
+inline EMULATION_OWN bool has_ended(const void *barrier, unsigned parity)
+{
+    return static_cast<const Phase *>(barrier)->parity != parity;
+}
+
+inline EMULATION_OWN void end_phase(Phase &phase)
 {
     if (phase.awaited > 0 || phase.bytes != 0)
         return;
@@ -44,18 +49,19 @@ inline unsigned gf_shared_address(const void *at)
                                  emulation::block_memory());
 }
 
-inline void gf_barrier_init(uint64_t *barrier, unsigned count)
+inline EMULATION_OWN void gf_barrier_init(uint64_t *barrier, unsigned count)
 {
     emulation::phase_of(barrier) = {0, count, count, 0};
 }
 
-inline void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
+inline EMULATION_OWN void gf_barrier_expect(uint64_t *barrier, unsigned bytes)
 {
     emulation::phase_of(barrier).bytes += bytes;
 }
 
-inline void gf_barrier_arrive(uint64_t *barrier, unsigned count = 1)
+inline EMULATION_OWN void gf_barrier_arrive(uint64_t *barrier, unsigned count = 1)
 {
+    emulation::publish(barrier);
     emulation::Phase &phase = emulation::phase_of(barrier);
     if (count > phase.awaited)
         emulation::fail("more arrive at a barrier than it expects");
@@ -65,7 +71,8 @@ inline void gf_barrier_arrive(uint64_t *barrier, unsigned count = 1)
 
 inline void gf_barrier_wait(uint64_t *barrier, unsigned parity)
 {
-    emulation::wait_until([=] { return emulation::phase_of(barrier).parity != parity; });
+    emulation::wait_until(emulation::has_ended, barrier, parity);
+    emulation::receive(barrier);
 }
 
 inline void gf_barriers_made()
@@ -75,11 +82,13 @@ inline void gf_copies_follow()
 {
 }
 
-inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+inline EMULATION_OWN void gf_copy_bulk(void *to, const void *from, unsigned bytes,
+                                       uint64_t *barrier)
 {
     if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16)
         emulation::fail("a copy is not aligned");
     std::memcpy(to, from, bytes);
+    emulation::publish(barrier);
     emulation::Phase &phase = emulation::phase_of(barrier);
     phase.bytes -= bytes;
     end_phase(phase);
@@ -95,6 +104,7 @@ inline void gf_end_products()
 }
 template <int RUNS> void gf_wait_for_products(float (&)[RUNS][4])
 {
+    emulation::wait_for_reads();
 }
 
 inline unsigned gf_describe(const void *matrix, unsigned second)
@@ -113,8 +123,11 @@ struct Row {
 inline Row read_row(uint64_t matrix, unsigned i)
 {
     Row row;
-    unpack<__half>(reinterpret_cast<float(&)[8]>(row.of[0]), place_in(matrix, i, 0));
-    unpack<__half>(reinterpret_cast<float(&)[8]>(row.of[8]), place_in(matrix, i, 8));
+    for (unsigned k = 0; k < 16; k += 8) {
+        const unsigned char *from = place_in(matrix, i, k);
+        begin_read(from, 8 * sizeof(__half));
+        unpack<__half>(reinterpret_cast<float(&)[8]>(row.of[k]), from);
+    }
     return row;
 }
 
@@ -141,7 +154,7 @@ void gf_begin_product(float (&d)[RUNS][4], unsigned first, unsigned second, bool
     const unsigned row = emulation::thread() / 32 % 4 * 16 + emulation::lane() / 4;
     for (int i = 0; i < RUNS * 4 && !add; i++)
         d[i / 4][i % 4] = 0.0F;
-    __syncwarp();
+    (void)emulation::meet(emulation::ALL, &add, sizeof add);
     emulation::multiply_rows(d,
                              {emulation::read_row(next_rows | first, row),
                               emulation::read_row(next_rows | first, row + 8)},
