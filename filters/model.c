@@ -292,6 +292,14 @@ static bool is_short(const GfStep *step)
            gf_max(step->taps_x, step->taps_y) <= 7;
 }
 
+/* One kernel of 3 x 3 on a channel of bytes: it reads strips of 512 x 8. */
+static bool is_short_of_bytes(const GfStep *step)
+{
+    return step->in == GF_U8 && step->out == GF_U8 && step->channels == 1 &&
+           !gf_step_is_layer(step) && step->linear.filters == 1 && step->taps_x == 3 &&
+           step->taps_y == 3;
+}
+
 GfTile gf_model_tile(const char *method, const GfStep *step)
 {
     const struct Model *model = find_model(method);
@@ -301,6 +309,8 @@ GfTile gf_model_tile(const char *method, const GfStep *step)
         return general_tile(step);
     if (strcmp(method, "special") == 0 && is_short(step))
         return (GfTile){128, 8, 1};
+    if (strcmp(method, "special") == 0 && is_short_of_bytes(step))
+        return (GfTile){512, 8, 1};
     if (strcmp(method, "special") == 0 && gf_step_is_layer(step))
         return (GfTile){128, 64, SIZE_MAX};
     return model->tile;

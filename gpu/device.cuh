@@ -10,4 +10,5 @@
 #include "gpu/layer.cuh"
 #include "gpu/problem.cuh"
 #include "gpu/samples.cuh"
+#include "gpu/special.cuh"
 #include "gpu/tensor_bytes.cuh"

@@ -72,6 +72,12 @@ __device__ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
     return word;
 }
 
+/* a * b + c of both numbers. */
+__device__ inline __half2 gf_multiply_add(__half2 a, __half2 b, __half2 c)
+{
+    return __hfma2(a, b, c);
+}
+
 /* A square root, within 2 units of its last place. */
 __device__ inline float gf_root(float v)
 {

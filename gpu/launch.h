@@ -73,6 +73,12 @@ static inline size_t gf_special_side(const GfLinear *linear)
     return 2 * (x > y ? x : y) + 1;
 }
 
+/* Two kernels of 3 x 3 that are differences, one across and one down, smoothed by 1, `middle`, 1 in the other direction,
+ * times `unit`; either sign, either order. */
+typedef struct GfGradient {
+    double middle, unit;
+} GfGradient;
+
 /* Taps that a method may add up one after the other, before that sum is added to others, so that f32
  * keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many such
  * sums, which together are no more than width + height. */
@@ -106,6 +112,12 @@ cudaError_t gf_launch_implicit(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_separable(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t stream);
 
+/* Is it a gradient whose responses to bytes are integers that f16 holds? */
+bool gf_special_is_gradient(const GfLinear *linear, GfGradient *gradient);
+
+/* Is it a step for the form of `special` for 3 x 3 on bytes, wherever its rows lie? */
+bool gf_special_takes_bytes(const GfStep *step);
+
 /* The two halves of `im2col` around the matrix product. Output positions [first, first + positions),
  * counted along the rows [y0, y1) of picture n, become the columns of a row-major matrix of
  * channels * height * width rows of `positions` numbers (f64 when wide, else f32); and the products,
@@ -133,10 +145,13 @@ cudaError_t gf_launch_light(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
-/* The forms of `special` for one small kernel on a channel of floats, for layers of one channel on small pictures
- * (is a launch one for them?), for others and for depthwise layers, which gf_launch_special() passes on. */
+/* The forms of `special` for one small kernel on a channel of floats, for 3 x 3 on bytes, for layers of one channel on
+ * small pictures (is a launch one for them?), for others and for depthwise layers, which gf_launch_special() passes
+ * on. */
 bool gf_special_is_short(const GfLaunch *launch);
+bool gf_special_is_bytes(const GfLaunch *launch);
 bool gf_special_is_small(const GfLaunch *launch);
+cudaError_t gf_launch_special_bytes(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);

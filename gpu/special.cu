@@ -1,7 +1,8 @@
 /* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
  * filtered one by one with small kernels, and for layers of one channel and one map. (Layers of
- * more maps: special_layer.cu; most of what is done to a channel of floats: special_short.cu.)
+ * more maps: special_layer.cu; most of what is done to a channel of floats: special_short.cu; 3 x 3
+ * on bytes: special_bytes.cu.)
  *
  * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and nothing
  * waited for but memory. A thread owns N neighbouring samples. Each input row is read from global
@@ -731,25 +732,6 @@ Box find_box(const GfStep *step)
             side / 2 - static_cast<int>(linear->anchor_y)};
 }
 
-/* Is it a factor that changes no number but its exponent, and that little? */
-bool is_exact(double factor)
-{
-    int exponent;
-    return std::frexp(factor, &exponent) == 0.5 && exponent > -30 && exponent < 30;
-}
-
-/* Have taps room for such factors? Filters have others only by mistake. */
-bool have_room(const GfLaunch *launch)
-{
-    const GfLinear *linear = &launch->step->linear;
-    const float *taps = static_cast<const float *>(launch->weights_host);
-    bool room = true;
-    for (size_t i = 0; i < linear->filters * linear->height * linear->width; i++)
-        room =
-            room && std::fabs(taps[i]) < 1e18f && (taps[i] == 0.0f || std::fabs(taps[i]) > 1e-18f);
-    return room;
-}
-
 /* May sums begin with what is added to them? Those of integers are counted as exact, which they stay only
  * beside other integers. */
 bool may_begin(const GfStep *step)
@@ -772,8 +754,8 @@ Ending choose_ending(const GfLaunch *launch, bool magnitude)
                              (step->post_channels == step->channels || step->channels % 2 == 0);
     if (!joins || !all_colours || (step->posts > 0 && !magnitude))
         return ENDING_POSTS;
-    return is_exact(step->linear.scale * step->gain) && is_exact(step->gain) && have_room(launch) &&
-                   may_begin(step)
+    return gf_is_small_power(step->linear.scale * step->gain) && gf_is_small_power(step->gain) &&
+                   gf_have_taps_room(launch) && may_begin(step)
                ? ENDING_IN_TAPS
                : ENDING_SCALED;
 }
@@ -783,7 +765,7 @@ void place_ending(const GfLaunch *launch, float unit, Geometry *g)
 {
     const GfStep *step = launch->step;
     const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
-    const float rest = have_room(launch) ? 1.0f : 1.0f / unit; /* that taps cannot take */
+    const float rest = gf_have_taps_room(launch) ? 1.0f : 1.0f / unit; /* that taps cannot take */
     g->magnitude = step->linear.filters == 1 && step->posts == 1 && step->gain > 0.0 &&
                    step->mid == 0.0 && step->post[0].op == GF_POINTWISE_ABS;
     g->ending = choose_ending(launch, g->magnitude);
@@ -1000,6 +982,8 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
     if (gf_special_is_short(launch) &&
         (step->linear.width <= 3 || step->out_width * step->out_height >= MEDIUM))
         return gf_launch_special_short(launch, stream);
+    if (gf_special_is_bytes(launch))
+        return gf_launch_special_bytes(launch, stream);
     const bool layer = gf_step_is_layer(step) && !is_bank(launch);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;

@@ -364,9 +364,16 @@ __device__ void run_any(const GfByteStrips &s, const GfByteWalk &w,
                   [&](int i) { return x[(HEIGHT - 1) * GROUPS + i]; });
         if (first < 0)
             continue;
+        const auto slot = [&](int i) { return x[i]; };
         float v[FILTERS][ROWS * SUMS];
-        respond<false>(
-            bank, [&](int i) { return x[i]; }, v);
+        if constexpr (PLANES == 1 && FILTERS == 2) {
+            if (s.magnitude > 0.0f && s.finish.out == GF_U8) {
+                find_magnitudes<false>(s, bank, slot, v[0]); /* as on the other strips */
+                store<CHANNELS>(s, w, first, v[0]);
+                continue;
+            }
+        }
+        respond<false>(bank, slot, v);
         if constexpr (PLANES == 1)
             if (!s.finished)
                 finish_samples(s, v);

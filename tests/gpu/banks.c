@@ -308,6 +308,69 @@ void test_short_strips(void)
                 options_of(GF_F32, (GfBorder)border), kernel(1, 7, 7, FRACTION));
 }
 
+/* What the form of `special` for 3 x 3 on bytes takes: one kernel on gray, its sums stored as they are, scaled, moved to the
+ * middle of the range, or their size; lengths of gradients on gray and RGB. */
+static GfFilter *byte_filter(size_t turn, GfPlanOptions *options)
+{
+    GfFilter *filter = new_filter();
+    const size_t kind = turn % 6;
+    if (kind < 4) {
+        GfLinear *linear = add_kernel(filter, 1, 3, 3, kind % 2 ? FRACTION : INTEGER);
+        if (kind < 2)
+            linear->scale = 0.125;
+        else if (turn % 5 == 0)
+            add_function(filter, GF_POINTWISE_ABS, 0.0, 0.0);
+        if (turn % 7 == 0)
+            linear->offset = kind == 1 ? 0.3 : -3.0;
+        options->range = turn % 4 == 1 ? GF_RANGE_OFFSET : GF_RANGE_CLAMP;
+        return filter;
+    }
+    const double unit = turn % 7 == 1 ? -0.3 : 1.0, middle = (double)(turn % 7);
+    const double across[] = {-1, 0, 1, -middle, 0, middle, -1, 0, 1};
+    GfLinear *linear = add_kernel(filter, 2, 3, 3, INTEGER);
+    for (size_t i = 0; i < 9; i++) {
+        linear->weights[(turn % 2) * 9 + i] = unit * across[i];
+        linear->weights[(1 - turn % 2) * 9 + i] = -unit * across[i % 3 * 3 + i / 3];
+    }
+    linear->scale = turn % 3 ? 0.25 : 0.3;
+    must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L2}), "combine");
+    return filter;
+}
+
+/* Sides about those of a lane's vector (16 samples), of a strip (512 x 8), of a block (512 x 32); then large ones. */
+void test_byte_strips(void)
+{
+    static const size_t widths[] = {1,   2,   3,   4,   5,   6,   10,   11,   15,  16,
+                                    17,  31,  32,  33,  165, 169, 170,  171,  172, 187,
+                                    341, 342, 495, 496, 497, 507, 508,  509,  510, 511,
+                                    512, 513, 514, 515, 516, 517, 1023, 1024, 1025};
+    static const size_t heights[] = {1, 2, 3, 7, 8, 9, 10, 11, 31, 32, 33, 35, 63, 66};
+    size_t turn = 0;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t h = 0; h < sizeof heights / sizeof *heights; h++)
+            for (size_t k = 0; k < 3; k++) {
+                const size_t now = turn++, kind = 2 * k + now / 3 % 2;
+                GfPlanOptions options =
+                    options_of(GF_U8, (GfBorder)((now + now / BORDERS) % BORDERS));
+                if (quick && now % 41 != 0)
+                    continue;
+                GfFilter *filter = byte_filter(now / 6 * 6 + kind, &options);
+                run_some("byte strips",
+                         format_of(widths[w], heights[h], k == 2 && now % 5 < 2 ? 3 : 1, GF_U8),
+                         options, 2, filter);
+            }
+    static const size_t large[][3] = {
+        {1543, 1031, 1}, {1040, 517, 3}, {130, 8081, 1}, {8200, 40, 1}};
+    for (size_t i = 0; i < (quick ? 1 : 4); i++)
+        for (size_t kind = large[i][2] == 1 ? 0 : 4; kind < 6; kind++)
+            for (int border = 0; border < (quick ? 1 : BORDERS); border++) {
+                GfPlanOptions options = options_of(GF_U8, (GfBorder)border);
+                GfFilter *filter = byte_filter(turn++ / 6 * 6 + kind, &options);
+                run_one("byte strips", format_of(large[i][0], large[i][1], large[i][2], GF_U8),
+                        options, filter);
+            }
+}
+
 /* More rows, and longer rows, than one grid dimension has blocks or 16 bits can count. */
 void test_long(void)
 {

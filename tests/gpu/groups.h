@@ -14,6 +14,7 @@ void test_chains(void);
 void test_factors(void);
 void test_sweep(void);
 void test_short_strips(void);
+void test_byte_strips(void);
 void test_long(void);
 
 /* Layers and pools. */

@@ -41,6 +41,7 @@ static const struct {
               {"depths", test_depths, false},
               {"sweep", test_sweep, true},
               {"short strips", test_short_strips, true},
+              {"byte strips", test_byte_strips, true},
               {"long", test_long, false},
               {"sessions", test_sessions, true},
               {"failures", test_failures, false}};

@@ -159,7 +159,7 @@ static void test_shared_tile(void **state)
         }
 }
 
-/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; beyond 7 x 7 they are taller. */
+/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; beyond 7 x 7 they are taller; of bytes 512 x 8. */
 static void test_short_strips(void **state)
 {
     (void)state;
@@ -169,6 +169,13 @@ static void test_short_strips(void **state)
     drop();
     step = plan_kernel(9, 256, GF_BORDER_VALID);
     assert_true(gf_model_tile("special", step).height > 8);
+    GfStep bytes = *step;
+    bytes.in = bytes.out = GF_U8;
+    bytes.taps_x = bytes.taps_y = 3;
+    tile = gf_model_tile("special", &bytes);
+    assert_true(tile.width == 512 && tile.height == 8);
+    bytes.taps_y = 5;
+    assert_true(gf_model_tile("special", &bytes).height > 8);
     drop();
 }
 

@@ -63,6 +63,12 @@ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
     return word;
 }
 
+inline __half2 gf_multiply_add(__half2 a, __half2 b, __half2 c)
+{
+    const float2 x = __half22float2(a), y = __half22float2(b), z = __half22float2(c);
+    return __floats2half2_rn(std::fma(x.x, y.x, z.x), std::fma(x.y, y.y, z.y));
+}
+
 inline float gf_root(float v)
 {
     return std::sqrt(v);

@@ -1,0 +1,523 @@
+/* Method `special` for 3 x 3 taps on bytes that become bytes: one kernel on gray, or the lengths of gradients on gray
+ * and RGB, where the memory's speed is nearly all that counts.
+ *
+ * A warp owns a short strip, as in special_short.cu: 8 output rows of 512 samples. It begins to read all rows that the
+ * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes; it gets its
+ * neighbours' by shuffles, and the lanes at the strip's ends read the word beside it in each row. (What was slower:
+ * bench/results/2026-11-24-h200.md.)
+ *
+ * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction, and
+ * floats by one more each. One kernel's sums are made of floats.
+ *
+ * Lengths are those of gradients whose kernels are differences, smoothed by 1, m, 1 in the other direction: sobel's and
+ * prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences, smoothed
+ * samples and both responses are made in pairs of halves, and f32 squares them.
+ *
+ * Most strips lie on the picture, their rows one after the other in memory. Of gray the sample that the border's rule
+ * puts beside such a strip is picked from the word that has it. The other strips differ in how they are read: samples
+ * that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one, each by a lane, and
+ * handed over through shared memory.
+ *
+ * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write; 9
+ * multiply-adds and some 4 operations, or for a length some 13. */
+#include "gpu/device.cuh"
+
+namespace
+{
+
+/* What may be tuned. */
+constexpr int ROWS = 8;              /* output rows of a strip */
+constexpr int WARPS = 4, BLOCKS = 5; /* of a block, one below the other; of a multiprocessor */
+
+constexpr int WORDS = 4, VECTOR = WORDS * 4;     /* of a lane; samples */
+constexpr int STRIP = 32 * VECTOR;               /* samples */
+constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1; /* taps; input rows of a strip */
+constexpr int REACH = 4;              /* bytes beside a strip that are read; channels are no more */
+constexpr int ODD = 32;               /* samples of a row that are read one by one, at most */
+constexpr unsigned AS_IT_IS = 0x3210; /* picks a word's bytes */
+constexpr float UNIT = 1.0f / (1 << 24); /* of halves */
+constexpr int RGB = 3;                   /* channels */
+constexpr size_t MOST_BLOCKS = 65535;    /* what grid.y holds */
+
+/* ---- what a launch is told ---- */
+
+/* In 32 bits wherever that is enough: all that a warp does waits for what it computes before its first read. */
+struct Bytes {
+    const uint8_t *in;
+    uint8_t *out;
+    size_t in_batch, out_batch; /* bytes from picture to picture */
+    unsigned in_stride, out_stride;
+    int rows; /* output rows; numbers of rows count from the launch's first */
+    int top;  /* input row of the first tap for row 0, */
+    int slot; /* and its slot in memory, less than twice `capacity` */
+    int capacity;
+    unsigned from; /* a strip that begins there, or up to */
+    unsigned most; /* so many rows below, has all its rows on the picture */
+    int samples;   /* of a row */
+    int width, height;
+    bool words;      /* a row's samples are whole words */
+    bool vector_out; /* vectors are aligned where samples go */
+    GfBorder border;
+    uint32_t border_word;
+    float taps[SIDE * SIDE]; /* in units of UNIT */
+    float start;             /* of a sum */
+    float scale, offset;     /* of a sum, or scale of a length */
+    __half2 middle;          /* m, twice */
+};
+
+/* What becomes of a sum: a sample as it is, or scaled, or scaled and its size; and of two a length. */
+enum Ending { BARE, SCALED, SIZE, LENGTH };
+
+/* Where a warp works. Input row 0 is that of the first tap for its first output row. */
+struct Strip {
+    int top, rows; /* its first output row; how many it has */
+    int first;     /* its first sample */
+};
+
+__device__ int my_lane()
+{
+    return static_cast<int>(threadIdx.x % 32);
+}
+
+/* ---- reading ---- */
+
+/* A strip's rows as a lane reads them; of the lanes at its ends the words beside it. */
+struct Rows {
+    uint4 own[COUNT];
+    uint32_t side[COUNT];
+    unsigned pick; /* of a word beside it and the border's, what counts */
+};
+
+/* Samples of each row that lanes read one by one: from `last_vector()` on, and at the end those left of the picture. */
+struct alignas(16) Odd {
+    uint8_t samples[COUNT][ODD];
+};
+
+__device__ int last_vector(const Bytes &s)
+{
+    return s.samples / VECTOR * VECTOR;
+}
+
+__device__ const uint8_t *row_at(const Bytes &s, int slot)
+{
+    return s.in + static_cast<size_t>(static_cast<unsigned>(slot)) * s.in_stride +
+           blockIdx.z * s.in_batch;
+}
+
+__device__ int around(const Bytes &s, int slot)
+{
+    return slot - (slot >= s.capacity ? s.capacity : 0);
+}
+
+/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands, or where no
+ * output row meets it. */
+__device__ int find_slot(const Bytes &s, const Strip &strip, int r)
+{
+    if (r >= strip.rows + SIDE - 1)
+        return -1;
+    const int y = s.top + strip.top + r;
+    const int found = static_cast<int>(gf_border_index(y, s.height, s.border));
+    return found < 0 ? -1 : around(s, s.slot + (found - s.top));
+}
+
+/* The slot of a strip's first input row, if all lie on the picture and one after the other in memory; else -1. */
+__device__ int find_slots(const Bytes &s, const Strip &strip)
+{
+    const int slot = around(s, s.slot + strip.top);
+    const bool inside = static_cast<unsigned>(strip.top) - s.from <= s.most;
+    return inside && slot + COUNT <= s.capacity ? slot : -1;
+}
+
+__device__ uint4 load_vector(const uint8_t *from)
+{
+    return __ldg(reinterpret_cast<const uint4 *>(from));
+}
+
+__device__ uint32_t load_word(const uint8_t *from)
+{
+    return __ldg(reinterpret_cast<const uint32_t *>(from));
+}
+
+/* The sample that stands for one beside the picture, or is it; -1: the constant, or nothing that is needed. */
+template <int C> __device__ int find_sample(const Bytes &s, int sample)
+{
+    if (sample < -C || sample >= s.samples + C)
+        return -1;
+    const int pixel = (sample - (sample < 0 ? C - 1 : 0)) / C; /* rounded down */
+    const long long x = gf_border_index(pixel, s.width, s.border);
+    return x < 0 ? -1 : static_cast<int>(x) * C + (sample - pixel * C);
+}
+
+/* Rows that follow each other in memory, the vectors of all lanes on the picture. The words beside the strip are on it
+ * too; or else, of gray, those are read that have the samples that stand there. */
+template <int C>
+__device__ void read_inside(const Bytes &s, const Strip &strip, const uint8_t *row, Rows &rows)
+{
+    const int lane = my_lane();
+    const bool end = lane == 0 || lane == 31;
+    int side = lane == 0 ? -REACH : VECTOR;
+    row += strip.first + lane * VECTOR;
+    rows.pick = AS_IT_IS;
+    if (__builtin_expect(strip.first == 0 || strip.first + STRIP + REACH > s.samples, 0)) {
+        const int own = strip.first + lane * VECTOR;
+        const int single = end ? find_sample<C>(s, lane == 0 ? own - 1 : own + VECTOR) : 0;
+        const unsigned byte = single < 0 ? 4 : single % 4;
+        side = max(single, 0) / 4 * 4 - own;
+        rows.pick = lane == 0 ? byte << 12 : byte;
+    }
+#pragma unroll
+    for (int r = 0; r < COUNT; r++, row += s.in_stride) {
+        rows.own[r] = load_vector(row);
+        rows.side[r] = end ? load_word(row + side) : 0;
+    }
+}
+
+/* Any strip. */
+template <int C> __device__ void read_any(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
+{
+    const int lane = my_lane(), found = find_slot(s, strip, lane), from = last_vector(s);
+    const int own = strip.first + lane * VECTOR;
+    const int side = lane == 0 ? strip.first - REACH : strip.first + STRIP;
+    const bool own_here = own + VECTOR <= s.samples;
+    const bool side_here = side >= 0 && side + REACH <= s.samples && (lane == 0 || lane == 31);
+    const int single = find_sample<C>(s, lane < ODD - REACH ? from + lane : lane - ODD);
+    const unsigned missing = __ballot_sync(~0u, found < 0);
+    uint32_t singles[COUNT];
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        const uint8_t *row = row_at(s, max(__shfl_sync(~0u, found, r), 0));
+        rows.own[r] = own_here ? load_vector(row + own) : make_uint4(0, 0, 0, 0);
+        rows.side[r] = side_here ? load_word(row + side) : 0;
+        singles[r] = single < 0 ? s.border_word & 0xff : __ldg(row + single);
+    }
+#pragma unroll
+    for (int r = 0; r < COUNT; r++)
+        odd.samples[r][lane] = static_cast<uint8_t>(singles[r]);
+    __syncwarp();
+    rows.pick = AS_IT_IS;
+    const int own_place = own - from, side_place = side < 0 ? ODD - REACH : side - from;
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        const uint32_t b = s.border_word;
+        if (!own_here && own_place < ODD)
+            rows.own[r] = *reinterpret_cast<const uint4 *>(odd.samples[r] + own_place);
+        if (!side_here && side_place >= 0 && side_place < ODD)
+            rows.side[r] = *reinterpret_cast<const uint32_t *>(odd.samples[r] + side_place);
+        if (missing >> r & 1) {
+            rows.own[r] = make_uint4(b, b, b, b);
+            rows.side[r] = b;
+        }
+    }
+}
+
+template <int C> __device__ void read_rows(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
+{
+    const int slots = find_slots(s, strip);
+    const bool beside = strip.first > 0 && strip.first + STRIP + REACH <= s.samples;
+    if (__builtin_expect(
+            slots >= 0 && (beside || (C == 1 && s.words && strip.first + STRIP <= s.samples)), 1))
+        read_inside<C>(s, strip, row_at(s, slots), rows);
+    else
+        read_any<C>(s, strip, odd, rows);
+    __syncwarp(); /* what was read is not used before this */
+}
+
+/* ---- from bytes to numbers ---- */
+
+/* A lane's words of row r, and one on each side. */
+__device__ void widen(const Rows &rows, int r, uint32_t border, uint32_t (&word)[WORDS + 2])
+{
+    const int lane = my_lane();
+    const uint4 own = rows.own[r];
+    const uint32_t side = __byte_perm(rows.side[r], border, rows.pick);
+    const uint32_t left = __shfl_up_sync(~0u, own.w, 1), right = __shfl_down_sync(~0u, own.x, 1);
+    word[0] = lane == 0 ? side : left;
+    word[1] = own.x;
+    word[2] = own.y;
+    word[3] = own.z;
+    word[4] = own.w;
+    word[5] = lane == 31 ? side : right;
+}
+
+/* Bytes 0 and 2, or 1 and 3, of a word. */
+__device__ uint32_t even_bytes(uint32_t word)
+{
+    return word & 0x00ff00ff;
+}
+
+__device__ uint32_t odd_bytes(uint32_t word)
+{
+    return __byte_perm(word, 0, 0x4341);
+}
+
+__device__ __half2 as_halves(uint32_t bits)
+{
+    return *reinterpret_cast<const __half2 *>(&bits);
+}
+
+/* ---- sums of one kernel ---- */
+
+/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that see their last one
+ * come out in `done`. */
+template <int C>
+__device__ void add_row(const Bytes &s, const uint32_t (&word)[WORDS + 2],
+                        float (&sums)[SIDE][VECTOR], float (&done)[VECTOR])
+{
+    float x[(WORDS + 2) * 4];
+#pragma unroll
+    for (int w = 0; w < WORDS + 2; w++) {
+        const float2 even = __half22float2(as_halves(even_bytes(word[w])));
+        const float2 odd = __half22float2(as_halves(odd_bytes(word[w])));
+        x[w * 4] = even.x;
+        x[w * 4 + 1] = odd.x;
+        x[w * 4 + 2] = even.y;
+        x[w * 4 + 3] = odd.y;
+    }
+#pragma unroll
+    for (int j = SIDE - 1; j >= 0; j--)
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++) {
+            float sum = j ? sums[j][i] : s.start;
+#pragma unroll
+            for (int k = 0; k < SIDE; k++)
+                sum = fmaf(s.taps[j * SIDE + k], x[4 + i + (k - SIDE / 2) * C], sum);
+            (j == SIDE - 1 ? done[i] : sums[j + 1][i]) = sum;
+        }
+}
+
+template <Ending ENDING> __device__ void finish(const Bytes &s, float (&v)[VECTOR])
+{
+#pragma unroll
+    for (float &sum : v) {
+        if (ENDING != BARE)
+            sum = fmaf(sum, s.scale, s.offset);
+        if (ENDING == SIZE)
+            sum = fabsf(sum);
+    }
+}
+
+/* ---- lengths of gradients ---- */
+
+/* Of a row: differences and smoothed samples, in the order of pairs: bytes 0 and 2 of a word, then 1 and 3. */
+struct Slopes {
+    __half2 across[VECTOR / 2], smooth[VECTOR / 2];
+};
+
+/* The pair of samples i and i + 2 of a row. */
+__device__ __half2 pair_at(const uint32_t (&even)[WORDS + 2], const uint32_t (&odd)[WORDS + 2],
+                           int i)
+{
+    const uint32_t(&of)[WORDS + 2] = i % 2 ? odd : even;
+    return as_halves(i % 4 < 2 ? of[i / 4] : __byte_perm(of[i / 4], of[i / 4 + 1], 0x5432));
+}
+
+template <int C>
+__device__ void find_slopes(const Bytes &s, const uint32_t (&word)[WORDS + 2], Slopes &slopes)
+{
+    uint32_t even[WORDS + 2], odd[WORDS + 2];
+#pragma unroll
+    for (int w = 0; w < WORDS + 2; w++) {
+        even[w] = even_bytes(word[w]);
+        odd[w] = odd_bytes(word[w]);
+    }
+#pragma unroll
+    for (int p = 0; p < VECTOR / 2; p++) {
+        const int i = 4 + p / 2 * 4 + p % 2;
+        const __half2 left = pair_at(even, odd, i - C), right = pair_at(even, odd, i + C);
+        slopes.across[p] = __hsub2(right, left);
+        slopes.smooth[p] = gf_multiply_add(pair_at(even, odd, i), s.middle, __hadd2(left, right));
+    }
+}
+
+/* The lengths in the middle one of three rows. */
+__device__ void find_lengths(const Bytes &s, const Slopes (&rows)[SIDE], float (&v)[VECTOR])
+{
+#pragma unroll
+    for (int p = 0; p < VECTOR / 2; p++) {
+        const __half2 ends = __hadd2(rows[0].across[p], rows[2].across[p]);
+        const float2 x = __half22float2(gf_multiply_add(rows[1].across[p], s.middle, ends));
+        const float2 y = __half22float2(__hsub2(rows[2].smooth[p], rows[0].smooth[p]));
+        const int i = p / 2 * 4 + p % 2;
+        v[i] = gf_root(fmaf(x.x, x.x, y.x * y.x)) * s.scale;
+        v[i + 2] = gf_root(fmaf(x.y, x.y, y.y * y.y)) * s.scale;
+    }
+}
+
+/* ---- storing ---- */
+
+/* Stores the first `left` of a lane's samples. WHOLE: all, aligned. */
+template <bool WHOLE>
+__device__ void store(const Bytes &s, uint8_t *to, int left, const float (&v)[VECTOR])
+{
+    uint32_t word[WORDS];
+#pragma unroll
+    for (int w = 0; w < WORDS; w++)
+        word[w] = gf_round_bytes(v[w * 4], v[w * 4 + 1], v[w * 4 + 2], v[w * 4 + 3]);
+    const uint4 vector = make_uint4(word[0], word[1], word[2], word[3]);
+    if constexpr (WHOLE) {
+        *reinterpret_cast<uint4 *>(to) = vector;
+    } else if (s.vector_out && left >= VECTOR) {
+        *reinterpret_cast<uint4 *>(to) = vector;
+    } else {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            if (i < left)
+                to[i] = static_cast<uint8_t>(word[i / 4] >> i % 4 * 8);
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* From a strip's rows to its samples. */
+template <Ending ENDING, int C, bool WHOLE>
+__device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
+{
+    const int sample = strip.first + my_lane() * VECTOR;
+    uint8_t *to = s.out + blockIdx.z * s.out_batch +
+                  static_cast<size_t>(static_cast<unsigned>(strip.top)) * s.out_stride + sample;
+    float sums[SIDE][VECTOR] = {};
+    Slopes slopes[SIDE] = {};
+#pragma unroll
+    for (int r = 0; r < COUNT; r++, to += r < SIDE ? 0 : s.out_stride) {
+        uint32_t word[WORDS + 2];
+        float v[VECTOR];
+        widen(rows, r, s.border_word, word);
+        if constexpr (ENDING == LENGTH) {
+            slopes[0] = slopes[1];
+            slopes[1] = slopes[2];
+            find_slopes<C>(s, word, slopes[2]);
+        } else {
+            add_row<C>(s, word, sums, v);
+        }
+        if (r < SIDE - 1)
+            continue;
+        if constexpr (ENDING == LENGTH)
+            find_lengths(s, slopes, v);
+        else
+            finish<ENDING>(s, v);
+        store<WHOLE>(s, to, r - (SIDE - 1) < strip.rows ? s.samples - sample : 0, v);
+    }
+}
+
+template <Ending ENDING, int C>
+__global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid_constant__ Bytes s)
+{
+    __shared__ Odd odd[WARPS];
+    const int warp = gf_warp();
+    const int top = (static_cast<int>(blockIdx.y) * WARPS + warp) * ROWS;
+    if (top >= s.rows)
+        return;
+    gf_wait_for_stream();
+    const Strip strip = {top, min(s.rows - top, ROWS), static_cast<int>(blockIdx.x) * STRIP};
+    Rows rows;
+    read_rows<C>(s, strip, odd[warp], rows);
+    if (s.vector_out && strip.rows == ROWS && strip.first + STRIP <= s.samples)
+        compute<ENDING, C, true>(s, strip, rows);
+    else
+        compute<ENDING, C, false>(s, strip, rows);
+}
+
+/* ---- the launcher ---- */
+
+Bytes describe(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    Bytes s = {};
+    const long long top = static_cast<long long>(launch->y0) + step->origin_y;
+    s.in = static_cast<const uint8_t *>(launch->in.samples);
+    s.out = static_cast<uint8_t *>(launch->out.samples);
+    s.in_batch = launch->in.batch;
+    s.out_batch = launch->out.batch;
+    s.in_stride = static_cast<unsigned>(launch->in.stride);
+    s.out_stride = static_cast<unsigned>(launch->out.stride);
+    s.slot = static_cast<int>(top - static_cast<long long>(launch->in.first));
+    s.capacity = static_cast<int>(launch->in.capacity);
+    s.top = static_cast<int>(top);
+    s.rows = static_cast<int>(launch->y1 - launch->y0);
+    const int from = s.top < 0 ? -s.top : 0;
+    const int below = static_cast<int>(step->in_height) - COUNT - s.top;
+    const int last = below < s.rows - ROWS ? below : s.rows - ROWS;
+    s.from = static_cast<unsigned>(last < from ? s.rows : from);
+    s.most = static_cast<unsigned>(last < from ? 0 : last - from);
+    s.samples = static_cast<int>(step->in_width * step->channels);
+    s.width = static_cast<int>(step->in_width);
+    s.height = static_cast<int>(step->in_height);
+    s.words = s.samples % 4 == 0;
+    s.vector_out = gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, VECTOR);
+    s.border = step->border;
+    if (step->border == GF_BORDER_CONSTANT)
+        s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;
+    return s;
+}
+
+/* What is done to a sum is put into the taps where no rounding changes by it. */
+Ending place_taps(const GfLaunch *launch, Bytes *s)
+{
+    const GfStep *step = launch->step;
+    const double scale = step->linear.scale * step->gain;
+    const double offset = step->linear.offset * step->gain + step->mid;
+    const bool size = step->posts > 0;
+    const bool in_taps = !size && gf_is_small_power(scale) && gf_is_small_power(step->gain) &&
+                         gf_is_whole(step->linear.offset * step->gain) && gf_is_whole(offset);
+    const float factor = (in_taps ? static_cast<float>(scale) : 1.0f) / UNIT;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        s->taps[i] = static_cast<const float *>(launch->weights_host)[i] * factor;
+    s->scale = static_cast<float>(scale);
+    s->offset = static_cast<float>(offset);
+    s->start = in_taps ? s->offset : 0.0f;
+    return in_taps ? BARE : size ? SIZE : SCALED;
+}
+
+template <Ending ENDING, int C>
+cudaError_t run(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
+{
+    const auto kernel = special_bytes<ENDING, C>;
+    const dim3 grid(static_cast<unsigned>(gf_divide_up(s.samples, STRIP)),
+                    static_cast<unsigned>(gf_divide_up(s.rows, ROWS * WARPS)),
+                    static_cast<unsigned>(launch->count));
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * WARPS, 0}), stream, s);
+}
+
+cudaError_t run_sum(const GfLaunch *launch, Bytes *s, cudaStream_t stream)
+{
+    switch (place_taps(launch, s)) {
+    case BARE:
+        return run<BARE, 1>(launch, *s, stream);
+    case SCALED:
+        return run<SCALED, 1>(launch, *s, stream);
+    case SIZE:
+        return run<SIZE, 1>(launch, *s, stream);
+    case LENGTH:
+        break;
+    }
+    return cudaErrorNotSupported;
+}
+
+} // namespace
+
+/* Of all launches of a step or of none. */
+extern "C" bool gf_special_is_bytes(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    return gf_special_takes_bytes(step) && launch->tiling == 0 && !launch->pool &&
+           (step->linear.filters > 1 || gf_have_taps_room(launch)) &&
+           launch->in.pixel == step->channels && launch->out.pixel == step->channels &&
+           gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch, VECTOR) &&
+           launch->in.stride <= UINT32_MAX && launch->out.stride <= UINT32_MAX &&
+           step->in_height <= MOST_BLOCKS * ROWS * WARPS;
+}
+
+extern "C" cudaError_t gf_launch_special_bytes(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfStep *step = launch->step;
+    GfGradient gradient;
+    Bytes s = describe(launch);
+    if (step->linear.filters == 1)
+        return run_sum(launch, &s, stream);
+    if (!gf_special_is_gradient(&step->linear, &gradient))
+        return cudaErrorNotSupported;
+    s.middle = __float2half2_rn(static_cast<float>(gradient.middle));
+    s.scale = static_cast<float>(std::fabs(step->linear.scale) * gradient.unit * step->gain) / UNIT;
+    return step->channels == 1 ? run<LENGTH, 1>(launch, s, stream)
+                               : run<LENGTH, RGB>(launch, s, stream);
+}
