@@ -453,8 +453,8 @@ static bool tensor_pays_on_gray(const GfStep *step, double pixels)
     return taps >= 9 && four_of_bytes;
 }
 
-/* 3 x 3 on bytes is faster by `special`: lengths; one kernel from a quarter of a million samples on where strips of 512 samples
- * (gpu/special_bytes.cu) fill the rows, elsewhere from a million on. */
+/* 3 x 3 on bytes is faster by `special`: lengths; one kernel from a quarter of a million samples on where strips of
+ * 512 samples (gpu/special_bytes.cu) fill the rows, elsewhere from a million on. */
 static bool special_pays_on_bytes(const GfStep *step)
 {
     const size_t least = step->out_width % 512 == 0 ? 1 << 18 : 1 << 20;

@@ -308,8 +308,8 @@ void test_short_strips(void)
                 options_of(GF_F32, (GfBorder)border), kernel(1, 7, 7, FRACTION));
 }
 
-/* What the form of `special` for 3 x 3 on bytes takes: one kernel on gray, its sums stored as they are, scaled, moved to the
- * middle of the range, or their size; lengths of gradients on gray and RGB. */
+/* What the form of `special` for 3 x 3 on bytes takes: one kernel on gray, its sums stored as they are, scaled, moved
+ * to the middle of the range, or their size; lengths of gradients on gray and RGB. */
 static GfFilter *byte_filter(size_t turn, GfPlanOptions *options)
 {
     GfFilter *filter = new_filter();
