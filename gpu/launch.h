@@ -73,8 +73,8 @@ static inline size_t gf_special_side(const GfLinear *linear)
     return 2 * (x > y ? x : y) + 1;
 }
 
-/* Two kernels of 3 x 3 that are differences, one across and one down, smoothed by 1, `middle`, 1 in the other direction,
- * times `unit`; either sign, either order. */
+/* Two kernels of 3 x 3 that are differences, one across and one down, smoothed by 1, `middle`, 1 in the other
+ * direction, times `unit`; either sign, either order. */
 typedef struct GfGradient {
     double middle, unit;
 } GfGradient;

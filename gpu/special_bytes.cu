@@ -6,17 +6,17 @@
  * neighbours' by shuffles, and the lanes at the strip's ends read the word beside it in each row. (What was slower:
  * bench/results/2026-11-24-h200.md.)
  *
- * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction, and
- * floats by one more each. One kernel's sums are made of floats.
+ * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction,
+ * and floats by one more each. One kernel's sums are made of floats.
  *
- * Lengths are those of gradients whose kernels are differences, smoothed by 1, m, 1 in the other direction: sobel's and
- * prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences, smoothed
- * samples and both responses are made in pairs of halves, and f32 squares them.
+ * Lengths are those of gradients whose kernels are differences, smoothed by 1, m, 1 in the other direction: sobel's
+ * and prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences,
+ * smoothed samples and both responses are made in pairs of halves, and f32 squares them.
  *
  * Most strips lie on the picture, their rows one after the other in memory. Of gray the sample that the border's rule
  * puts beside such a strip is picked from the word that has it. The other strips differ in how they are read: samples
- * that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one, each by a lane, and
- * handed over through shared memory.
+ * that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one, each by a lane,
+ * and handed over through shared memory.
  *
  * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write; 9
  * multiply-adds and some 4 operations, or for a length some 13. */
