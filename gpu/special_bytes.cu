@@ -2,9 +2,10 @@
  * and RGB, where the memory's speed is nearly all that counts.
  *
  * A warp owns a short strip, as in special_short.cu: 8 output rows of 512 samples. It begins to read all rows that the
- * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes; it gets its
- * neighbours' by shuffles, and the lanes at the strip's ends read the word beside it in each row. (What was slower:
- * bench/results/2026-11-24-h200.md.)
+ * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes. It reads also what is
+ * beside its vector, of gray a sample on each side, of colours a word: L1 has them, and that takes fewer instructions
+ * than neighbours who hand them over. The last strips of a row or column overlap those before them rather than be less
+ * than whole. (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
  *
  * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction,
  * and floats by one more each. One kernel's sums are made of floats.
@@ -13,10 +14,10 @@
  * and prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences,
  * smoothed samples and both responses are made in pairs of halves, and f32 squares them.
  *
- * Most strips lie on the picture, their rows one after the other in memory. Of gray the sample that the border's rule
- * puts beside such a strip is picked from the word that has it. The other strips differ in how they are read: samples
- * that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one, each by a lane,
- * and handed over through shared memory.
+ * Most strips lie on the picture, their rows one after the other in memory. Whole ones of gray at its sides read the
+ * samples that the border's rule puts there, those at its top and bottom the rows. The others differ more in how they
+ * are read: samples that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one,
+ * each by a lane, and handed over through shared memory.
  *
  * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write; 9
  * multiply-adds and some 4 operations, or for a length some 13. */
@@ -32,9 +33,8 @@ constexpr int WARPS = 4, BLOCKS = 5; /* of a block, one below the other; of a mu
 constexpr int WORDS = 4, VECTOR = WORDS * 4;     /* of a lane; samples */
 constexpr int STRIP = 32 * VECTOR;               /* samples */
 constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1; /* taps; input rows of a strip */
-constexpr int REACH = 4;              /* bytes beside a strip that are read; channels are no more */
-constexpr int ODD = 32;               /* samples of a row that are read one by one, at most */
-constexpr unsigned AS_IT_IS = 0x3210; /* picks a word's bytes */
+constexpr int REACH = 4; /* bytes beside a strip that are read; channels are no more */
+constexpr int ODD = 32;  /* samples of a row that are read one by one, at most */
 constexpr float UNIT = 1.0f / (1 << 24); /* of halves */
 constexpr int RGB = 3;                   /* channels */
 constexpr size_t MOST_BLOCKS = 65535;    /* what grid.y holds */
@@ -53,9 +53,12 @@ struct Bytes {
     int capacity;
     unsigned from; /* a strip that begins there, or up to */
     unsigned most; /* so many rows below, has all its rows on the picture */
-    int samples;   /* of a row */
+    int last_top; /* where the last strip begins: strips rather overlap than have less than all rows */
+    int last_first; /* and all vectors; its row, its sample */
+    int samples;    /* of a row */
+    int left;       /* of gray: what stands beside a row, the sample before its first */
+    int right;      /* and that after its last, or -1: the constant */
     int width, height;
-    bool words;      /* a row's samples are whole words */
     bool vector_out; /* vectors are aligned where samples go */
     GfBorder border;
     uint32_t border_word;
@@ -81,11 +84,10 @@ __device__ int my_lane()
 
 /* ---- reading ---- */
 
-/* A strip's rows as a lane reads them; of the lanes at its ends the words beside it. */
+/* A strip's rows as a lane reads them, and what is beside its vectors: of gray a sample, of colours a word. */
 struct Rows {
     uint4 own[COUNT];
-    uint32_t side[COUNT];
-    unsigned pick; /* of a word beside it and the border's, what counts */
+    uint32_t left[COUNT], right[COUNT];
 };
 
 /* Samples of each row that lanes read one by one: from `last_vector()` on, and at the end those left of the picture. */
@@ -148,27 +150,53 @@ template <int C> __device__ int find_sample(const Bytes &s, int sample)
     return x < 0 ? -1 : static_cast<int>(x) * C + (sample - pixel * C);
 }
 
-/* Rows that follow each other in memory, the vectors of all lanes on the picture. The words beside the strip are on it
- * too; or else, of gray, those are read that have the samples that stand there. */
-template <int C>
-__device__ void read_inside(const Bytes &s, const Strip &strip, const uint8_t *row, Rows &rows)
+template <int C> __device__ uint32_t load_beside(const uint8_t *from)
 {
-    const int lane = my_lane();
-    const bool end = lane == 0 || lane == 31;
-    int side = lane == 0 ? -REACH : VECTOR;
-    row += strip.first + lane * VECTOR;
-    rows.pick = AS_IT_IS;
-    if (__builtin_expect(strip.first == 0 || strip.first + STRIP + REACH > s.samples, 0)) {
-        const int own = strip.first + lane * VECTOR;
-        const int single = end ? find_sample<C>(s, lane == 0 ? own - 1 : own + VECTOR) : 0;
-        const unsigned byte = single < 0 ? 4 : single % 4;
-        side = max(single, 0) / 4 * 4 - own;
-        rows.pick = lane == 0 ? byte << 12 : byte;
-    }
+    return C == 1 ? __ldg(from) : load_word(from);
+}
+
+/* Rows one after the other in memory, from where a lane's vector is in the first of them, and what is beside it. */
+template <int C>
+__device__ void read_in_line(const uint8_t *own, const uint8_t *left, const uint8_t *right,
+                             unsigned stride, Rows &rows)
+{
 #pragma unroll
-    for (int r = 0; r < COUNT; r++, row += s.in_stride) {
-        rows.own[r] = load_vector(row);
-        rows.side[r] = end ? load_word(row + side) : 0;
+    for (int r = 0; r < COUNT; r++, own += stride, left += stride, right += stride) {
+        rows.own[r] = load_vector(own);
+        rows.left[r] = load_beside<C>(left);
+        rows.right[r] = load_beside<C>(right);
+    }
+}
+
+/* A strip with all its vectors on the picture and, of colours, the words beside it. */
+template <int C> __device__ void read_whole(const Bytes &s, const Strip &strip, Rows &rows)
+{
+    constexpr int before = C == 1 ? 1 : REACH;
+    const int lane = my_lane(), own = strip.first + lane * VECTOR, end = strip.first + STRIP;
+    const int slots = find_slots(s, strip);
+    const bool at_side = C == 1 && (strip.first == 0 || end == s.samples);
+    if (slots >= 0 && !at_side) {
+        const uint8_t *row = row_at(s, slots) + own;
+        read_in_line<C>(row, row - before, row + VECTOR, s.in_stride, rows);
+        return;
+    }
+    const int left = C == 1 && own == 0 ? s.left : own - before;
+    const int right = C == 1 && own + VECTOR == s.samples ? s.right : own + VECTOR;
+    if (C == 1 && slots >= 0 && s.left >= 0) {
+        const uint8_t *row = row_at(s, slots);
+        read_in_line<C>(row + own, row + left, row + right, s.in_stride, rows);
+        return;
+    }
+    const int found = find_slot(s, strip, lane);
+    const uint32_t word = s.border_word, beside = C == 1 ? word & 0xff : word;
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        const int slot = __shfl_sync(~0u, found, r);
+        const uint8_t *row = row_at(s, max(slot, 0));
+        const bool here = slot >= 0;
+        rows.own[r] = here ? load_vector(row + own) : make_uint4(word, word, word, word);
+        rows.left[r] = here && left >= 0 ? load_beside<C>(row + left) : beside;
+        rows.right[r] = here && right >= 0 ? load_beside<C>(row + right) : beside;
     }
 }
 
@@ -182,64 +210,46 @@ template <int C> __device__ void read_any(const Bytes &s, const Strip &strip, Od
     const bool side_here = side >= 0 && side + REACH <= s.samples && (lane == 0 || lane == 31);
     const int single = find_sample<C>(s, lane < ODD - REACH ? from + lane : lane - ODD);
     const unsigned missing = __ballot_sync(~0u, found < 0);
-    uint32_t singles[COUNT];
+    uint32_t singles[COUNT], sides[COUNT];
 #pragma unroll
     for (int r = 0; r < COUNT; r++) {
         const uint8_t *row = row_at(s, max(__shfl_sync(~0u, found, r), 0));
         rows.own[r] = own_here ? load_vector(row + own) : make_uint4(0, 0, 0, 0);
-        rows.side[r] = side_here ? load_word(row + side) : 0;
+        sides[r] = side_here ? load_word(row + side) : 0;
         singles[r] = single < 0 ? s.border_word & 0xff : __ldg(row + single);
     }
 #pragma unroll
     for (int r = 0; r < COUNT; r++)
         odd.samples[r][lane] = static_cast<uint8_t>(singles[r]);
     __syncwarp();
-    rows.pick = AS_IT_IS;
     const int own_place = own - from, side_place = side < 0 ? ODD - REACH : side - from;
 #pragma unroll
     for (int r = 0; r < COUNT; r++) {
         const uint32_t b = s.border_word;
         if (!own_here && own_place < ODD)
             rows.own[r] = *reinterpret_cast<const uint4 *>(odd.samples[r] + own_place);
+        uint32_t side_word = side_here ? sides[r] : 0;
         if (!side_here && side_place >= 0 && side_place < ODD)
-            rows.side[r] = *reinterpret_cast<const uint32_t *>(odd.samples[r] + side_place);
+            side_word = *reinterpret_cast<const uint32_t *>(odd.samples[r] + side_place);
         if (missing >> r & 1) {
             rows.own[r] = make_uint4(b, b, b, b);
-            rows.side[r] = b;
+            side_word = b;
         }
+        const uint32_t left = __shfl_up_sync(~0u, rows.own[r].w, 1);
+        const uint32_t right = __shfl_down_sync(~0u, rows.own[r].x, 1);
+        rows.left[r] = (lane == 0 ? side_word : left) >> (C == 1 ? 24 : 0);
+        rows.right[r] = (lane == 31 ? side_word : right) & (C == 1 ? 0xff : ~0u);
     }
-}
-
-template <int C> __device__ void read_rows(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
-{
-    const int slots = find_slots(s, strip);
-    const bool beside = strip.first > 0 && strip.first + STRIP + REACH <= s.samples;
-    if (__builtin_expect(
-            slots >= 0 && (beside || (C == 1 && s.words && strip.first + STRIP <= s.samples)), 1))
-        read_inside<C>(s, strip, row_at(s, slots), rows);
-    else
-        read_any<C>(s, strip, odd, rows);
-    __syncwarp(); /* what was read is not used before this */
 }
 
 /* ---- from bytes to numbers ---- */
 
-/* A lane's words of row r, and one on each side. */
-__device__ void widen(const Rows &rows, int r, uint32_t border, uint32_t (&word)[WORDS + 2])
-{
-    const int lane = my_lane();
-    const uint4 own = rows.own[r];
-    const uint32_t side = __byte_perm(rows.side[r], border, rows.pick);
-    const uint32_t left = __shfl_up_sync(~0u, own.w, 1), right = __shfl_down_sync(~0u, own.x, 1);
-    word[0] = lane == 0 ? side : left;
-    word[1] = own.x;
-    word[2] = own.y;
-    word[3] = own.z;
-    word[4] = own.w;
-    word[5] = lane == 31 ? side : right;
-}
+/* Samples of a row as halves: bytes 0 and 2 of each word, and 1 and 3. Words 1 to 4 are a lane's own; of gray a
+ * sample alone stands for those beside them, each in a first half: the last of word 0, the first of word 5. */
+struct Halves {
+    uint32_t even[WORDS + 2], odd[WORDS + 2];
+};
 
-/* Bytes 0 and 2, or 1 and 3, of a word. */
 __device__ uint32_t even_bytes(uint32_t word)
 {
     return word & 0x00ff00ff;
@@ -248,6 +258,20 @@ __device__ uint32_t even_bytes(uint32_t word)
 __device__ uint32_t odd_bytes(uint32_t word)
 {
     return __byte_perm(word, 0, 0x4341);
+}
+
+template <int C> __device__ Halves find_halves(const Rows &rows, int r)
+{
+    const uint4 own = rows.own[r];
+    const uint32_t word[WORDS + 2] = {rows.left[r], own.x, own.y, own.z, own.w, rows.right[r]};
+    Halves halves;
+#pragma unroll
+    for (int w = 0; w < WORDS + 2; w++) {
+        const bool sample = C == 1 && (w == 0 || w == WORDS + 1);
+        halves.even[w] = sample ? word[w] : even_bytes(word[w]);
+        halves.odd[w] = sample ? word[w] : odd_bytes(word[w]);
+    }
+    return halves;
 }
 
 __device__ __half2 as_halves(uint32_t bits)
@@ -260,23 +284,23 @@ __device__ __half2 as_halves(uint32_t bits)
 /* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that see their last one
  * come out in `done`. */
 template <int C>
-__device__ void add_row(const Bytes &s, const uint32_t (&word)[WORDS + 2],
-                        float (&sums)[SIDE][VECTOR], float (&done)[VECTOR])
+__device__ void add_row(const Bytes &s, const Halves &halves, float (&sums)[SIDE][VECTOR],
+                        float (&done)[VECTOR])
 {
     float x[(WORDS + 2) * 4];
 #pragma unroll
     for (int w = 0; w < WORDS + 2; w++) {
-        const float2 even = __half22float2(as_halves(even_bytes(word[w])));
-        const float2 odd = __half22float2(as_halves(odd_bytes(word[w])));
+        const float2 even = __half22float2(as_halves(halves.even[w]));
+        const float2 odd = __half22float2(as_halves(halves.odd[w]));
         x[w * 4] = even.x;
         x[w * 4 + 1] = odd.x;
         x[w * 4 + 2] = even.y;
-        x[w * 4 + 3] = odd.y;
+        x[w * 4 + 3] = C == 1 && w == 0 ? odd.x : odd.y;
     }
 #pragma unroll
-    for (int j = SIDE - 1; j >= 0; j--)
+    for (int i = 0; i < VECTOR; i++)
 #pragma unroll
-        for (int i = 0; i < VECTOR; i++) {
+        for (int j = SIDE - 1; j >= 0; j--) {
             float sum = j ? sums[j][i] : s.start;
 #pragma unroll
             for (int k = 0; k < SIDE; k++)
@@ -304,28 +328,21 @@ struct Slopes {
 };
 
 /* The pair of samples i and i + 2 of a row. */
-__device__ __half2 pair_at(const uint32_t (&even)[WORDS + 2], const uint32_t (&odd)[WORDS + 2],
-                           int i)
+template <int C> __device__ __half2 pair_at(const Halves &halves, int i)
 {
-    const uint32_t(&of)[WORDS + 2] = i % 2 ? odd : even;
-    return as_halves(i % 4 < 2 ? of[i / 4] : __byte_perm(of[i / 4], of[i / 4 + 1], 0x5432));
+    const uint32_t(&of)[WORDS + 2] = i % 2 ? halves.odd : halves.even;
+    const unsigned pick = C == 1 && i / 4 == 0 ? 0x5410 : 0x5432;
+    return as_halves(i % 4 < 2 ? of[i / 4] : __byte_perm(of[i / 4], of[i / 4 + 1], pick));
 }
 
-template <int C>
-__device__ void find_slopes(const Bytes &s, const uint32_t (&word)[WORDS + 2], Slopes &slopes)
+template <int C> __device__ void find_slopes(const Bytes &s, const Halves &halves, Slopes &slopes)
 {
-    uint32_t even[WORDS + 2], odd[WORDS + 2];
-#pragma unroll
-    for (int w = 0; w < WORDS + 2; w++) {
-        even[w] = even_bytes(word[w]);
-        odd[w] = odd_bytes(word[w]);
-    }
 #pragma unroll
     for (int p = 0; p < VECTOR / 2; p++) {
         const int i = 4 + p / 2 * 4 + p % 2;
-        const __half2 left = pair_at(even, odd, i - C), right = pair_at(even, odd, i + C);
+        const __half2 left = pair_at<C>(halves, i - C), right = pair_at<C>(halves, i + C);
         slopes.across[p] = __hsub2(right, left);
-        slopes.smooth[p] = gf_multiply_add(pair_at(even, odd, i), s.middle, __hadd2(left, right));
+        slopes.smooth[p] = gf_multiply_add(pair_at<C>(halves, i), s.middle, __hadd2(left, right));
     }
 }
 
@@ -379,15 +396,14 @@ __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
     Slopes slopes[SIDE] = {};
 #pragma unroll
     for (int r = 0; r < COUNT; r++, to += r < SIDE ? 0 : s.out_stride) {
-        uint32_t word[WORDS + 2];
         float v[VECTOR];
-        widen(rows, r, s.border_word, word);
+        const Halves halves = find_halves<C>(rows, r);
         if constexpr (ENDING == LENGTH) {
             slopes[0] = slopes[1];
             slopes[1] = slopes[2];
-            find_slopes<C>(s, word, slopes[2]);
+            find_slopes<C>(s, halves, slopes[2]);
         } else {
-            add_row<C>(s, word, sums, v);
+            add_row<C>(s, halves, sums, v);
         }
         if (r < SIDE - 1)
             continue;
@@ -408,13 +424,19 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid
     if (top >= s.rows)
         return;
     gf_wait_for_stream();
-    const Strip strip = {top, min(s.rows - top, ROWS), static_cast<int>(blockIdx.x) * STRIP};
+    const Strip strip = {min(top, s.last_top), min(s.rows, ROWS),
+                         min(static_cast<int>(blockIdx.x) * STRIP, s.last_first)};
+    const int end = strip.first + STRIP;
+    const bool sides_here = C == 1 || (strip.first > 0 && end + REACH <= s.samples);
     Rows rows;
-    read_rows<C>(s, strip, odd[warp], rows);
-    if (s.vector_out && strip.rows == ROWS && strip.first + STRIP <= s.samples)
+    if (s.rows >= ROWS && end <= s.samples && sides_here && s.vector_out) {
+        read_whole<C>(s, strip, rows);
+        __syncwarp(); /* what was read is not used before this */
         compute<ENDING, C, true>(s, strip, rows);
-    else
+    } else {
+        read_any<C>(s, strip, odd[warp], rows);
         compute<ENDING, C, false>(s, strip, rows);
+    }
 }
 
 /* ---- the launcher ---- */
@@ -442,7 +464,10 @@ Bytes describe(const GfLaunch *launch)
     s.samples = static_cast<int>(step->in_width * step->channels);
     s.width = static_cast<int>(step->in_width);
     s.height = static_cast<int>(step->in_height);
-    s.words = s.samples % 4 == 0;
+    s.last_top = s.rows > ROWS ? s.rows - ROWS : 0;
+    s.last_first = s.samples % VECTOR == 0 && s.samples >= STRIP ? s.samples - STRIP : s.samples;
+    s.left = static_cast<int>(gf_border_index(-1, s.width, step->border));
+    s.right = static_cast<int>(gf_border_index(s.width, s.width, step->border));
     s.vector_out = gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, VECTOR);
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)

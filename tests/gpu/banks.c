@@ -340,10 +340,10 @@ static GfFilter *byte_filter(size_t turn, GfPlanOptions *options)
 /* Sides about those of a lane's vector (16 samples), of a strip (512 x 8), of a block (512 x 32); then large ones. */
 void test_byte_strips(void)
 {
-    static const size_t widths[] = {1,   2,   3,   4,   5,   6,   10,   11,   15,  16,
-                                    17,  31,  32,  33,  165, 169, 170,  171,  172, 187,
-                                    341, 342, 495, 496, 497, 507, 508,  509,  510, 511,
-                                    512, 513, 514, 515, 516, 517, 1023, 1024, 1025};
+    static const size_t widths[] = {1,   2,   3,   4,    5,    6,    10,  11,  15,  16,  17,
+                                    31,  32,  33,  165,  169,  170,  171, 172, 187, 341, 342,
+                                    495, 496, 497, 507,  508,  509,  510, 511, 512, 513, 514,
+                                    515, 516, 517, 1023, 1024, 1025, 176, 336, 528, 1008};
     static const size_t heights[] = {1, 2, 3, 7, 8, 9, 10, 11, 31, 32, 33, 35, 63, 66};
     size_t turn = 0;
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
