@@ -78,6 +78,29 @@ static GfStatus u8_cases(Specs *specs)
     return specs_add(specs, picture(GF_U8, 1, 3, TAPS_SOBEL_Y));
 }
 
+/* ---- sizes: where `auto` may change its mind about 3 x 3 on bytes ---- */
+
+static GfStatus sizes_cases(Specs *specs)
+{
+    static const size_t sizes[][2] = {{256, 256},   {512, 512},   {640, 480},   {768, 768},
+                                      {1024, 768},  {1024, 1024}, {1280, 720},  {1200, 1200},
+                                      {1536, 1536}, {1920, 1088}, {2048, 2048}, {3008, 2000},
+                                      {4096, 4096}, {6144, 6144}, {8192, 8192}};
+    static const struct {
+        size_t channels;
+        Taps taps;
+    } kinds[] = {{1, TAPS_RANDOM}, {1, TAPS_GAUSS}, {1, TAPS_SOBEL}, {3, TAPS_SOBEL}};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (size_t k = 0; k < COUNT(kinds); k++) {
+            Spec spec = picture(GF_U8, kinds[k].channels, 3, kinds[k].taps);
+            spec.width = sizes[i][0];
+            spec.height = sizes[i][1];
+            spec.methods = "tensor,special";
+            GF_TRY(specs_add(specs, spec));
+        }
+    return GF_OK;
+}
+
 /* ---- general: many channels, the same paper's other grid ---- */
 
 static Spec general(size_t size, size_t kernel, size_t channels, size_t filters)
@@ -301,6 +324,7 @@ static GfStatus sources_cases(Specs *specs)
 const Suite suites[] = {
     {"special", "one input channel, f32, 1 to 32 filters", special_cases, true},
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
+    {"sizes", "3 x 3 on bytes, pictures of 256 x 256 to 8192 x 8192", sizes_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
     {"networks", "layers of known networks, batches of 1 and 32", network_cases, true},

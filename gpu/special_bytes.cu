@@ -2,10 +2,10 @@
  * and RGB, where the memory's speed is nearly all that counts.
  *
  * A warp owns a short strip, as in special_short.cu: 8 output rows of 512 samples. It begins to read all rows that the
- * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes. It reads also what is
- * beside its vector, of gray a sample on each side, of colours a word: L1 has them, and that takes fewer instructions
- * than neighbours who hand them over. The last strips of a row or column overlap those before them rather than be less
- * than whole. (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
+ * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes. It also reads what
+ * is beside its vector, of gray a sample on each side, of colours a word: L1 has them, and that takes fewer
+ * instructions than neighbours who hand them over. The last strip of a row or a column overlaps the one before rather
+ * than be less than whole. (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
  *
  * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction,
  * and floats by one more each. One kernel's sums are made of floats.
@@ -14,10 +14,11 @@
  * and prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences,
  * smoothed samples and both responses are made in pairs of halves, and f32 squares them.
  *
- * Most strips lie on the picture, their rows one after the other in memory. Whole ones of gray at its sides read the
- * samples that the border's rule puts there, those at its top and bottom the rows. The others differ more in how they
- * are read: samples that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one,
- * each by a lane, and handed over through shared memory.
+ * Most strips lie on the picture, their rows one after the other in memory. Whole strips of gray at its sides read the
+ * samples that the border's rule puts there, those at its top and bottom find each row. Other strips differ more in how
+ * they are read: samples that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one
+ * by one, each by a lane, and handed over through shared memory. Ways of reading meet before the sums begin: where they
+ * do not, the compiler moves reads down between the sums.
  *
  * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write; 9
  * multiply-adds and some 4 operations, or for a length some 13. */
