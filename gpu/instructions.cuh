@@ -158,6 +158,12 @@ __device__ inline void gf_prefetch(const void *from)
 #endif
 }
 
+/* Stores what another thread may store there, too: the same bits. */
+template <typename T> __device__ inline void gf_store_same(uint8_t *to, const T &value)
+{
+    *reinterpret_cast<T *>(to) = value;
+}
+
 /* Stores the first BYTES bytes of words, 1, 2, 4 or 8 and aligned, where that is wanted; without a branch, which would
  * part the warp. */
 template <int BYTES, int WORDS>

@@ -363,7 +363,7 @@ __device__ void find_lengths(const Bytes &s, const Slopes (&rows)[SIDE], float (
 
 /* ---- storing ---- */
 
-/* Stores the first `left` of a lane's samples. WHOLE: all, aligned. */
+/* Stores the first `left` of a lane's samples. WHOLE: all, aligned. Strips that overlap store the same. */
 template <bool WHOLE>
 __device__ void store(const Bytes &s, uint8_t *to, int left, const float (&v)[VECTOR])
 {
@@ -373,14 +373,14 @@ __device__ void store(const Bytes &s, uint8_t *to, int left, const float (&v)[VE
         word[w] = gf_round_bytes(v[w * 4], v[w * 4 + 1], v[w * 4 + 2], v[w * 4 + 3]);
     const uint4 vector = make_uint4(word[0], word[1], word[2], word[3]);
     if constexpr (WHOLE) {
-        *reinterpret_cast<uint4 *>(to) = vector;
+        gf_store_same(to, vector);
     } else if (s.vector_out && left >= VECTOR) {
-        *reinterpret_cast<uint4 *>(to) = vector;
+        gf_store_same(to, vector);
     } else {
 #pragma unroll
         for (int i = 0; i < VECTOR; i++)
             if (i < left)
-                to[i] = static_cast<uint8_t>(word[i / 4] >> i % 4 * 8);
+                gf_store_same(to + i, static_cast<uint8_t>(word[i / 4] >> i % 4 * 8));
     }
 }
 

@@ -114,6 +114,16 @@ inline void gf_prefetch(const void *)
 {
 }
 
+/* A byte at a time, each at once. */
+template <typename T> void gf_store_same(uint8_t *to, const T &value)
+{
+    if (reinterpret_cast<uintptr_t>(to) % alignof(T))
+        emulation::fail("a store is not aligned");
+    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(&value);
+    for (size_t i = 0; i < sizeof(T); i++)
+        __atomic_store_n(to + i, bytes[i], __ATOMIC_RELAXED);
+}
+
 template <int BYTES, int WORDS>
 void gf_store_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
 {
