@@ -453,11 +453,12 @@ static bool tensor_pays_on_gray(const GfStep *step, double pixels)
     return taps >= 9 && four_of_bytes;
 }
 
-/* 3 x 3 on bytes is faster by `special`: lengths; one kernel from 256 x 256 samples on where vectors of 16
- * (gpu/special_bytes.cu) fill the rows, elsewhere from a million on. */
+/* 3 x 3 on bytes is faster by `special`: lengths; one kernel from a quarter of a million samples on where strips of 512
+ * samples (gpu/special_bytes.cu) are whole, elsewhere from a million on. */
 static bool special_pays_on_bytes(const GfStep *step)
 {
-    const size_t least = step->out_width % 16 == 0 ? 1 << 16 : 1 << 20;
+    const bool whole = step->out_width >= 512 && step->out_width % 16 == 0;
+    const size_t least = whole ? 1 << 18 : 1 << 20;
     return gf_special_takes_bytes(step) &&
            (step->linear.filters > 1 || step->out_width * step->out_height >= least);
 }

@@ -54,8 +54,8 @@ struct Bytes {
     int capacity;
     unsigned from; /* a strip that begins there, or up to */
     unsigned most; /* so many rows below, has all its rows on the picture */
-    int last_top; /* where the last strip begins: strips rather overlap than have less than all rows */
-    int last_first; /* and all vectors; its row, its sample */
+    int last_top; /* where the last strip of a column begins: strips rather overlap than be less than whole */
+    int last_first; /* where that of a row does */
     int samples;    /* of a row */
     int left;       /* of gray: what stands beside a row, the sample before its first */
     int right;      /* and that after its last, or -1: the constant */
@@ -432,7 +432,7 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid
     Rows rows;
     if (s.rows >= ROWS && end <= s.samples && sides_here && s.vector_out) {
         read_whole<C>(s, strip, rows);
-        __syncwarp(); /* what was read is not used before this */
+        __syncwarp(); /* no instruction, but the compiler's order is better with it */
         compute<ENDING, C, true>(s, strip, rows);
     } else {
         read_any<C>(s, strip, odd[warp], rows);

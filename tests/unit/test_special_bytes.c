@@ -133,8 +133,10 @@ static void test_choice(void **state)
 {
     double weights[2 * TAPS] = {0.1, 0.23, 0.3571, -0.2, 1.0};
     (void)state;
-    assert_string_equal(chosen(240, kernel(weights)), "tensor");
-    assert_string_equal(chosen(256, kernel(weights)), "special");
+    assert_string_equal(chosen(496, kernel(weights)), "tensor");
+    assert_string_equal(chosen(512, kernel(weights)), "special");
+    assert_string_equal(chosen(520, kernel(weights)), "tensor");
+    assert_string_equal(chosen(528, kernel(weights)), "special");
     assert_string_equal(chosen(1023, kernel(weights)), "tensor");
     assert_string_equal(chosen(1025, kernel(weights)), "special");
     GfStep step = kernel(weights);
