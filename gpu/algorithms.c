@@ -7,6 +7,7 @@
 
 #include "gpu/enter.h"
 #include "gpu/tensor.h"
+#include "gpu/tensor_weights.h"
 
 #ifdef GPUFILTER_HAVE_CUDA
 #define LAUNCHER(name) name
@@ -453,14 +454,24 @@ static bool tensor_pays_on_gray(const GfStep *step, double pixels)
     return taps >= 9 && four_of_bytes;
 }
 
-/* 3 x 3 on bytes is faster by `special`: lengths; one kernel from a quarter of a million samples on where strips of 512
- * samples (gpu/special_bytes.cu) are whole, elsewhere from a million on. */
+/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes.
+ * Others where rows are vectors of 16 bytes (gpu/special_bytes.cu) and not short, elsewhere from a million samples on.
+ * (bench/results/2026-11-24-h200-3.md) */
 static bool special_pays_on_bytes(const GfStep *step)
 {
-    const bool whole = step->out_width >= 512 && step->out_width % 16 == 0;
-    const size_t least = whole ? 1 << 18 : 1 << 20;
-    return gf_special_takes_bytes(step) &&
-           (step->linear.filters > 1 || step->out_width * step->out_height >= least);
+    if (!gf_special_takes_bytes(step))
+        return false;
+    const GfLinear *linear = &step->linear;
+    enum { TAPS = 3 * 3 };
+    double taps[TAPS];
+    size_t planes = 0;
+    for (size_t i = 0; i < TAPS; i++)
+        taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
+    (void)gf_weights_unit(taps, TAPS, &planes);
+    if (linear->filters > 1 || planes > 1)
+        return true;
+    return step->out_width % 16 == 0 ? step->out_width >= 128
+                                     : step->out_width * step->out_height >= 1 << 20;
 }
 
 /* Of layers, squares as networks have them, where a card has work for a while. */

@@ -169,36 +169,69 @@ __device__ void read_in_line(const uint8_t *own, const uint8_t *left, const uint
     }
 }
 
-/* A strip with all its vectors on the picture and, of colours, the words beside it. */
-template <int C> __device__ void read_whole(const Bytes &s, const Strip &strip, Rows &rows)
+/* Of colours: a strip at the picture's side has a pixel beside it in each of its rows. Lanes read a sample each. */
+template <int C> __device__ void read_pixels(const Bytes &s, const Strip &strip, Odd &odd)
+{
+    const int lane = my_lane(), r = lane / C, channel = lane % C;
+    const bool is_left = strip.first == 0;
+    const int pixel = is_left ? s.left : s.right;
+    if (r >= COUNT)
+        return;
+    const int slot = find_slot(s, strip, r);
+    const bool here = slot >= 0 && pixel >= 0;
+    odd.samples[r][channel + (is_left ? REACH - C : 0)] =
+        here ? __ldg(row_at(s, slot) + pixel * C + channel) : static_cast<uint8_t>(s.border_word);
+}
+
+/* Puts those pixels beside the vector that is at the side. */
+__device__ void take_pixels(const Bytes &s, int own, const Odd &odd, Rows &rows)
+{
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        const uint32_t word = *reinterpret_cast<const uint32_t *>(odd.samples[r]);
+        if (own == 0)
+            rows.left[r] = word;
+        if (own + VECTOR == s.samples)
+            rows.right[r] = word;
+    }
+}
+
+/* A strip with all its vectors on the picture. */
+template <int C>
+__device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
 {
     constexpr int before = C == 1 ? 1 : REACH;
     const int lane = my_lane(), own = strip.first + lane * VECTOR, end = strip.first + STRIP;
     const int slots = find_slots(s, strip);
-    const bool at_side = C == 1 && (strip.first == 0 || end == s.samples);
+    const bool at_side = strip.first == 0 || end == s.samples;
     if (slots >= 0 && !at_side) {
         const uint8_t *row = row_at(s, slots) + own;
         read_in_line<C>(row, row - before, row + VECTOR, s.in_stride, rows);
         return;
     }
-    const int left = C == 1 && own == 0 ? s.left : own - before;
-    const int right = C == 1 && own + VECTOR == s.samples ? s.right : own + VECTOR;
-    if (C == 1 && slots >= 0 && s.left >= 0) {
+    if (C > 1 && at_side)
+        read_pixels<C>(s, strip, odd);
+    const int left = own == 0 ? C == 1 ? s.left : 0 : own - before;
+    const int right = own + VECTOR == s.samples ? C == 1 ? s.right : own : own + VECTOR;
+    if (slots >= 0 && (C > 1 || s.left >= 0)) {
         const uint8_t *row = row_at(s, slots);
         read_in_line<C>(row + own, row + left, row + right, s.in_stride, rows);
-        return;
-    }
-    const int found = find_slot(s, strip, lane);
-    const uint32_t word = s.border_word, beside = C == 1 ? word & 0xff : word;
+    } else {
+        const int found = find_slot(s, strip, lane);
+        const uint32_t word = s.border_word, beside = C == 1 ? word & 0xff : word;
 #pragma unroll
-    for (int r = 0; r < COUNT; r++) {
-        const int slot = __shfl_sync(~0u, found, r);
-        const uint8_t *row = row_at(s, max(slot, 0));
-        const bool here = slot >= 0;
-        rows.own[r] = here ? load_vector(row + own) : make_uint4(word, word, word, word);
-        rows.left[r] = here && left >= 0 ? load_beside<C>(row + left) : beside;
-        rows.right[r] = here && right >= 0 ? load_beside<C>(row + right) : beside;
+        for (int r = 0; r < COUNT; r++) {
+            const int slot = __shfl_sync(~0u, found, r);
+            const uint8_t *row = row_at(s, max(slot, 0));
+            const bool here = slot >= 0;
+            rows.own[r] = here ? load_vector(row + own) : make_uint4(word, word, word, word);
+            rows.left[r] = here && left >= 0 ? load_beside<C>(row + left) : beside;
+            rows.right[r] = here && right >= 0 ? load_beside<C>(row + right) : beside;
+        }
     }
+    if (C > 1 && at_side)
+        take_pixels(s, own, odd, rows);
 }
 
 /* Any strip. */
@@ -428,10 +461,10 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid
     const Strip strip = {min(top, s.last_top), min(s.rows, ROWS),
                          min(static_cast<int>(blockIdx.x) * STRIP, s.last_first)};
     const int end = strip.first + STRIP;
-    const bool sides_here = C == 1 || (strip.first > 0 && end + REACH <= s.samples);
+    const bool sides_here = C == 1 || end == s.samples || end + REACH <= s.samples;
     Rows rows;
     if (s.rows >= ROWS && end <= s.samples && sides_here && s.vector_out) {
-        read_whole<C>(s, strip, rows);
+        read_whole<C>(s, strip, odd[warp], rows);
         __syncwarp(); /* no instruction, but the compiler's order is better with it */
         compute<ENDING, C, true>(s, strip, rows);
     } else {

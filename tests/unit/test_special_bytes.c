@@ -128,17 +128,20 @@ static const char *chosen(size_t side, GfStep step)
     return gf_algorithm_choose(&step, NULL, false, &card)->name;
 }
 
-/* `auto` takes lengths on all pictures, one kernel on large ones. */
+/* `auto` takes lengths and weights of several planes on all pictures, others where it is measured to be faster. */
 static void test_choice(void **state)
 {
     double weights[2 * TAPS] = {0.1, 0.23, 0.3571, -0.2, 1.0};
+    double plain[TAPS] = {1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0};
     (void)state;
-    assert_string_equal(chosen(496, kernel(weights)), "tensor");
-    assert_string_equal(chosen(512, kernel(weights)), "special");
-    assert_string_equal(chosen(520, kernel(weights)), "tensor");
-    assert_string_equal(chosen(528, kernel(weights)), "special");
-    assert_string_equal(chosen(1023, kernel(weights)), "tensor");
-    assert_string_equal(chosen(1025, kernel(weights)), "special");
+    for (size_t side = 16; side < 600; side += 91)
+        assert_string_equal(chosen(side, kernel(weights)), "special");
+    assert_string_equal(chosen(112, kernel(plain)), "tensor");
+    assert_string_equal(chosen(128, kernel(plain)), "special");
+    assert_string_equal(chosen(520, kernel(plain)), "tensor");
+    assert_string_equal(chosen(528, kernel(plain)), "special");
+    assert_string_equal(chosen(1023, kernel(plain)), "tensor");
+    assert_string_equal(chosen(1025, kernel(plain)), "special");
     GfStep step = kernel(weights);
     step.channels = step.out_channels = step.post_channels = RGB;
     assert_string_equal(chosen(LARGE, step), "tensor");
