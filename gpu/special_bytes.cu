@@ -14,11 +14,12 @@
  * and prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences,
  * smoothed samples and both responses are made in pairs of halves, and f32 squares them.
  *
- * Most strips lie on the picture, their rows one after the other in memory. Whole strips of gray at its sides read the
- * samples that the border's rule puts there, those at its top and bottom find each row. Other strips differ more in how
- * they are read: samples that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one
- * by one, each by a lane, and handed over through shared memory. Ways of reading meet before the sums begin: where they
- * do not, the compiler moves reads down between the sums.
+ * Most strips lie on the picture, their rows one after the other in memory. Whole strips at its sides read the samples
+ * that the border's rule puts there: of gray a lane its own, of colours each lane one, to be handed over through shared
+ * memory. Those at its top and bottom find each row. Strips that are not whole differ more in how they are read:
+ * samples that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one, each by
+ * a lane, and handed over. Ways of reading meet before the sums begin: where they do not, the compiler moves reads
+ * down between the sums.
  *
  * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write; 9
  * multiply-adds and some 4 operations, or for a length some 13. */
