@@ -454,9 +454,8 @@ static bool tensor_pays_on_gray(const GfStep *step, double pixels)
     return taps >= 9 && four_of_bytes;
 }
 
-/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes.
- * Others where rows are vectors of 16 bytes (gpu/special_bytes.cu) and not short, elsewhere from a million samples on.
- * (bench/results/2026-11-24-h200-3.md) */
+/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes;
+ * others but where pictures are narrow and high. (bench/results/2026-11-24-h200-3.md) */
 static bool special_pays_on_bytes(const GfStep *step)
 {
     if (!gf_special_takes_bytes(step))
@@ -470,8 +469,7 @@ static bool special_pays_on_bytes(const GfStep *step)
     (void)gf_weights_unit(taps, TAPS, &planes);
     if (linear->filters > 1 || planes > 1)
         return true;
-    return step->out_width % 16 == 0 ? step->out_width >= 128
-                                     : step->out_width * step->out_height >= 1 << 20;
+    return step->out_width >= 128 || step->out_width * step->out_height <= 1 << 14;
 }
 
 /* Of layers, squares as networks have them, where a card has work for a while. */

@@ -121,10 +121,11 @@ static void test_steps(void **state)
     assert_false(gf_special_takes_bytes(&step));
 }
 
-static const char *chosen(size_t side, GfStep step)
+static const char *chosen(size_t width, size_t height, GfStep step)
 {
     const GfCard card = {.capability = 90};
-    step.in_width = step.out_width = step.in_height = step.out_height = side;
+    step.in_width = step.out_width = width;
+    step.in_height = step.out_height = height;
     return gf_algorithm_choose(&step, NULL, false, &card)->name;
 }
 
@@ -135,19 +136,19 @@ static void test_choice(void **state)
     double plain[TAPS] = {1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0};
     (void)state;
     for (size_t side = 16; side < 600; side += 91)
-        assert_string_equal(chosen(side, kernel(weights)), "special");
-    assert_string_equal(chosen(112, kernel(plain)), "tensor");
-    assert_string_equal(chosen(128, kernel(plain)), "special");
-    assert_string_equal(chosen(520, kernel(plain)), "tensor");
-    assert_string_equal(chosen(528, kernel(plain)), "special");
-    assert_string_equal(chosen(1023, kernel(plain)), "tensor");
-    assert_string_equal(chosen(1025, kernel(plain)), "special");
+        assert_string_equal(chosen(side, 64 * side, kernel(weights)), "special");
+    assert_string_equal(chosen(100, 100, kernel(plain)), "special");
+    assert_string_equal(chosen(127, 129, kernel(plain)), "special");
+    assert_string_equal(chosen(127, 130, kernel(plain)), "tensor");
+    assert_string_equal(chosen(128, 1 << 16, kernel(plain)), "special");
+    assert_string_equal(chosen(641, 481, kernel(plain)), "special");
     GfStep step = kernel(weights);
     step.channels = step.out_channels = step.post_channels = RGB;
-    assert_string_equal(chosen(LARGE, step), "tensor");
+    assert_string_equal(chosen(LARGE, LARGE, step), "tensor");
     for (size_t channels = 1; channels <= RGB; channels += RGB - 1) {
-        assert_string_equal(chosen(64, gradient(channels, 2.0, 1.0, 1.0, 0, weights)), "special");
-        assert_string_equal(chosen(LARGE, gradient(channels, 10.0, 1.0, 1.0, 0, weights)),
+        assert_string_equal(chosen(64, 64, gradient(channels, 2.0, 1.0, 1.0, 0, weights)),
+                            "special");
+        assert_string_equal(chosen(LARGE, LARGE, gradient(channels, 10.0, 1.0, 1.0, 0, weights)),
                             "tensor");
     }
 }
