@@ -574,6 +574,8 @@ static void test_choice(void **unused)
     assert_string_equal(choose(&step, 80), "tensor");
     assert_string_equal(choose(&step, 75), "special");
     step = bank(1, 3, 3, weights);
+    assert_string_equal(choose(&step, 90), "special");
+    step = bank(RGB, 3, 3, weights);
     assert_string_equal(choose(&step, 90), "tensor");
     step = bank(1, 1, 1, weights);
     assert_string_equal(choose(&step, 90), "special");
