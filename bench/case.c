@@ -8,14 +8,48 @@
 #include "bench/device.h"
 #include "bench/samples.h"
 
-size_t step_in_samples(const GfStep *step)
+/* ---- where samples lie ---- */
+
+enum { ROW_ALIGNMENT = 256 }; /* bytes */
+
+static Lay lay(size_t width, size_t height, size_t channels, GfSample sample, GfLayout layout)
 {
-    return step->in_width * step->in_height * step->channels;
+    const size_t size = gf_sample_size(sample);
+    if (layout == GF_PLANAR)
+        return (Lay){width, channels * height, width, channels * height * width};
+    const size_t row = width * channels;
+    const size_t units = (row * size + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT;
+    const size_t pitch = units * ROW_ALIGNMENT / size;
+    return (Lay){row, height, pitch, height * pitch};
 }
 
-size_t step_out_samples(const GfStep *step)
+Lay step_in_lay(const GfStep *step)
 {
-    return step->out_width * step->out_height * step->out_channels;
+    return lay(step->in_width, step->in_height, step->channels, step->in, step->in_layout);
+}
+
+Lay step_out_lay(const GfStep *step)
+{
+    return lay(step->out_width, step->out_height, step->out_channels, step->out, step->out_layout);
+}
+
+static size_t place(Lay lay, GfLayout layout, size_t height, size_t channels, size_t n, size_t c,
+                    size_t x, size_t y)
+{
+    const bool planar = layout == GF_PLANAR;
+    return n * lay.picture + (planar ? c * height + y : y) * lay.pitch +
+           (planar ? x : x * channels + c);
+}
+
+size_t step_in_at(const GfStep *step, size_t n, size_t c, size_t x, size_t y)
+{
+    return place(step_in_lay(step), step->in_layout, step->in_height, step->channels, n, c, x, y);
+}
+
+size_t step_out_at(const GfStep *step, size_t n, size_t c, size_t x, size_t y)
+{
+    return place(step_out_lay(step), step->out_layout, step->out_height, step->out_channels, n, c,
+                 x, y);
 }
 
 /* ---- geometry ---- */
@@ -238,21 +272,25 @@ static void count_work(Case *made)
 {
     size_t batch = made->spec->batch;
     const GfStep *first = &made->passes[0].step, *last = &made->passes[made->count - 1].step;
-    made->in_bytes = batch * step_in_samples(first) * gf_sample_size(first->in);
-    made->out_bytes = batch * step_out_samples(last) * gf_sample_size(last->out);
-    made->bytes = (double)made->in_bytes + (double)made->out_bytes;
+    const Lay in = step_in_lay(first), out = step_out_lay(last);
+    const size_t in_size = gf_sample_size(first->in), out_size = gf_sample_size(last->out);
+    made->in_bytes = batch * in.picture * in_size;
+    made->out_bytes = batch * out.picture * out_size;
+    made->bytes =
+        (double)(batch * in.rows * in.row * in_size + batch * out.rows * out.row * out_size);
     for (size_t i = 0; i < made->count; i++) {
         const GfStep *step = &made->passes[i].step;
         const GfLinear *linear = &step->linear;
+        const Lay made_here = step_out_lay(step);
         if (i + 1 < made->count)
-            made->between_bytes = gf_max(made->between_bytes, batch * step_out_samples(step) *
-                                                                  gf_sample_size(step->out));
+            made->between_bytes =
+                gf_max(made->between_bytes, batch * made_here.picture * gf_sample_size(step->out));
         if (step->kind != GF_STEP_FILTER)
             continue;
         size_t taps = step->separable ? linear->width + linear->height : gf_linear_taps(linear);
         size_t kernels = gf_step_is_layer(step) ? 1 : linear->filters;
         made->operations +=
-            2.0 * (double)(batch * step_out_samples(step)) * (double)(taps * kernels);
+            2.0 * (double)(batch * made_here.rows * made_here.row) * (double)(taps * kernels);
         made->bytes += (double)(linear->filters * gf_linear_taps(linear)) * sizeof(float);
     }
 }
@@ -290,18 +328,17 @@ GfLaunch case_launch(const Case *made, size_t pass, const void *in, void *out)
     const GfStep *step = &from->step;
     bool planar = step->in_layout == GF_PLANAR;
     size_t in_size = gf_sample_size(step->in), out_size = gf_sample_size(step->out);
-    size_t in_row = step->in_width * (planar ? 1 : step->channels);
-    size_t out_row = step->out_width * (planar ? 1 : step->out_channels);
+    const Lay in_lay = step_in_lay(step), out_lay = step_out_lay(step);
     return (GfLaunch){.step = step,
                       .in = {.samples = in,
-                             .stride = in_row * in_size,
-                             .batch = step_in_samples(step) * in_size,
+                             .stride = in_lay.pitch * in_size,
+                             .batch = in_lay.picture * in_size,
                              .capacity = step->in_height,
                              .pixel = planar ? 1 : step->channels,
                              .plane = planar ? step->in_width * step->in_height : 1},
                       .out = {.samples = out,
-                              .stride = out_row * out_size,
-                              .batch = step_out_samples(step) * out_size,
+                              .stride = out_lay.pitch * out_size,
+                              .batch = out_lay.picture * out_size,
                               .pixel = planar ? 1 : step->out_channels,
                               .plane = planar ? step->out_width * step->out_height : 1},
                       .y1 = step->out_height,

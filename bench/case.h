@@ -21,7 +21,7 @@ typedef struct Case {
     char name[96];
     Pass passes[CASE_PASSES];
     size_t count;
-    size_t in_bytes, out_bytes; /* of all pictures of the batch */
+    size_t in_bytes, out_bytes; /* of all pictures of the batch, as they lie */
     size_t between_bytes;       /* the largest of what passes hand on; 0: none */
     double operations; /* multiply-adds count as two; of separable kernels by their factors */
     double bytes;      /* samples read and written once, and the taps */
@@ -33,9 +33,20 @@ GfStatus case_make(const Spec *spec, Case *made);
 
 void case_free(Case *made);
 
-/* The launch of one pass from `in` to `out`, both as tightly packed as they can lie. */
+/* The launch of one pass from `in` to `out`. */
 GfLaunch case_launch(const Case *made, size_t pass, const void *in, void *out);
 
-/* Samples of one picture that go into a pass, and that come out. */
-size_t step_in_samples(const GfStep *step);
-size_t step_out_samples(const GfStep *step);
+/* How the pictures of a batch lie, in samples: rows of `row` of them, `pitch` apart, pictures `picture` apart.
+ * Rows of pictures begin where the program lets them begin (gpu/session.c), at multiples of 256 bytes;
+ * layers' maps are as tightly packed as peers take them, one row right behind the other. */
+typedef struct Lay {
+    size_t row, rows; /* of a picture, those of all maps counted */
+    size_t pitch, picture;
+} Lay;
+
+Lay step_in_lay(const GfStep *step);
+Lay step_out_lay(const GfStep *step);
+
+/* Where sample (x, y) of channel c of picture n lies, in samples. */
+size_t step_in_at(const GfStep *step, size_t n, size_t c, size_t x, size_t y);
+size_t step_out_at(const GfStep *step, size_t n, size_t c, size_t x, size_t y);

@@ -44,14 +44,11 @@ static void choose_place(const GfStep *step, size_t batch, size_t i, size_t plac
 void probes_make(const Case *made, const void *samples, Probes *probes)
 {
     const GfStep *last = &made->passes[made->count - 1].step;
-    size_t place[4], plane = last->out_width * last->out_height;
+    size_t place[4];
     probes->count = PROBES;
     for (size_t i = 0; i < probes->count; i++) {
         choose_place(last, made->spec->batch, i, place);
-        size_t row = place[3] * last->out_width + place[2];
-        size_t at = last->out_layout == GF_PLANAR ? place[1] * plane + row
-                                                  : row * last->out_channels + place[1];
-        probes->at[i] = place[0] * step_out_samples(last) + at;
+        probes->at[i] = step_out_at(last, place[0], place[1], place[2], place[3]);
         probes->exact[i] =
             exact_sample(made, made->count - 1, samples, place[0], place[1], place[2], place[3]);
     }
@@ -116,8 +113,10 @@ static GfWorkers *workers;
 
 typedef struct Comparison {
     GfSample sample;
-    size_t samples; /* of this chunk */
+    Lay lay;
+    size_t rows; /* of this chunk */
     double squares[PARTS], whole[PARTS], most[PARTS];
+    bool beside[PARTS]; /* was something written between rows? */
 } Comparison;
 
 static void compare_floats(Comparison *c, size_t part, size_t begin, size_t end)
@@ -155,26 +154,41 @@ static void compare_words(Comparison *c, size_t part, size_t begin, size_t end)
     c->most[part] = fmax(c->most[part], most);
 }
 
+/* What lies between rows is as it was poisoned. */
+static bool is_poison(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != CHECK_POISON)
+            return false;
+    return true;
+}
+
 static void compare_part(void *context, size_t part, size_t worker)
 {
     Comparison *c = context;
-    size_t begin = c->samples * part / PARTS, end = c->samples * (part + 1) / PARTS;
+    const size_t size = gf_sample_size(c->sample);
     (void)worker;
-    if (c->sample == GF_F32)
-        compare_floats(c, part, begin, end);
-    else if (c->sample == GF_U16)
-        compare_words(c, part, begin, end);
-    else
-        compare_bytes(c, part, begin, end);
+    for (size_t y = c->rows * part / PARTS; y < c->rows * (part + 1) / PARTS; y++) {
+        const size_t begin = y * c->lay.pitch, end = begin + c->lay.row;
+        if (c->sample == GF_F32)
+            compare_floats(c, part, begin, end);
+        else if (c->sample == GF_U16)
+            compare_words(c, part, begin, end);
+        else
+            compare_bytes(c, part, begin, end);
+        c->beside[part] |= !is_poison((const unsigned char *)chunks[0] + end * size,
+                                      (c->lay.pitch - c->lay.row) * size);
+    }
 }
 
-static GfStatus compare_chunk(Comparison *c, const void *out, const void *base, size_t bytes,
+static GfStatus compare_chunk(Comparison *c, const void *out, const void *base, size_t rows,
                               cudaStream_t stream)
 {
+    const size_t bytes = rows * c->lay.pitch * gf_sample_size(c->sample);
     CUDA(cudaMemcpyAsync, chunks[0], out, bytes, cudaMemcpyDeviceToHost, stream);
     CUDA(cudaMemcpyAsync, chunks[1], base, bytes, cudaMemcpyDeviceToHost, stream);
     CUDA(cudaStreamSynchronize, stream);
-    c->samples = bytes / gf_sample_size(c->sample);
+    c->rows = rows;
     gf_workers_run(workers, PARTS, compare_part, c);
     return GF_OK;
 }
@@ -186,6 +200,7 @@ static void conclude(const Comparison *c, Verdict *verdict)
         squares += c->squares[i];
         whole += c->whole[i];
         most = fmax(most, c->most[i]);
+        verdict->right &= !c->beside[i];
     }
     bool real = c->sample == GF_F32;
     verdict->against = true;
@@ -204,10 +219,14 @@ GfStatus check_against(const Case *made, const void *out, const void *base, cuda
         if (!chunks[i])
             CUDA(cudaHostAlloc, &chunks[i], CHUNK, cudaHostAllocDefault);
     GF_TRY(gf_allocate_zero(1, sizeof *c, &c));
-    c->sample = made->passes[made->count - 1].step.out;
-    for (size_t at = 0; at < made->out_bytes; at += CHUNK)
-        GF_GO(compare_chunk(c, (const char *)out + at, (const char *)base + at,
-                            gf_min(CHUNK, made->out_bytes - at), stream));
+    const GfStep *last = &made->passes[made->count - 1].step;
+    c->sample = last->out;
+    c->lay = step_out_lay(last);
+    const size_t pitch = c->lay.pitch * gf_sample_size(c->sample);
+    const size_t rows = made->spec->batch * c->lay.rows, most = CHUNK / pitch;
+    for (size_t y = 0; y < rows; y += most)
+        GF_GO(compare_chunk(c, (const char *)out + y * pitch, (const char *)base + y * pitch,
+                            gf_min(most, rows - y), stream));
     conclude(c, verdict);
 done:
     free(c);

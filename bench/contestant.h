@@ -59,6 +59,7 @@ enum { CONTESTANTS = 64 };
 typedef struct Field {
     Contestant list[CONTESTANTS];
     size_t count;
+    char chosen[NAME_SIZE];     /* what `auto` takes, whether it is in the list or not */
     Slab between[2], workspace; /* of the case's passes and of libraries; used by one at a time */
 } Field;
 

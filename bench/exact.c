@@ -21,9 +21,8 @@ static double input(const Source *from, size_t c, long long x, long long y)
     if (from->pass > 0)
         return exact_sample(from->made, from->pass - 1, from->samples, from->n, c, (size_t)x,
                             (size_t)y);
-    size_t row = (size_t)y * step->in_width + (size_t)x, plane = step->in_width * step->in_height;
-    size_t at = step->in_layout == GF_PLANAR ? c * plane + row : row * step->channels + c;
-    return gf_sample_at(from->samples, from->n * step_in_samples(step) + at, step->in);
+    const size_t at = step_in_at(step, from->n, c, (size_t)x, (size_t)y);
+    return gf_sample_at(from->samples, at, step->in);
 }
 
 /* Kernel f on the channels from c on, its window beginning at (x, y). */

@@ -80,13 +80,14 @@ static json_t *result_json(const Result *result)
     json_t *scores = json_array();
     for (size_t i = 0; i < result->count; i++)
         json_array_append_new(scores, score_json(result, &result->scores[i]));
-    return json_pack(
-        "{s:s, s:s, s:o, s:f, s:f, s:f, s:f, s:I, s:s?, s:s?, s:f, s:o}", "suite", result->suite,
-        "case", result->name, "numbers", spec_json(&result->spec), "bytes", result->bytes,
-        "operations", result->operations, "op_per_byte", result->operations / result->bytes,
-        "floor_us", result->floor * 1e6, "sets", (json_int_t)result->sets, "best_method",
-        ours ? ours->name : NULL, "best_peer", peer ? peer->name : NULL, "peer_over_method",
-        ours && peer ? peer->timing.median / ours->timing.median : 0.0, "contestants", scores);
+    return json_pack("{s:s, s:s, s:o, s:f, s:f, s:f, s:f, s:I, s:s?, s:s?, s:s, s:f, s:o}", "suite",
+                     result->suite, "case", result->name, "numbers", spec_json(&result->spec),
+                     "bytes", result->bytes, "operations", result->operations, "op_per_byte",
+                     result->operations / result->bytes, "floor_us", result->floor * 1e6, "sets",
+                     (json_int_t)result->sets, "best_method", ours ? ours->name : NULL, "best_peer",
+                     peer ? peer->name : NULL, "auto", result->chosen, "peer_over_method",
+                     ours && peer ? peer->timing.median / ours->timing.median : 0.0, "contestants",
+                     scores);
 }
 
 /* How much faster `name` is than each of the peers among the names. */
@@ -109,12 +110,13 @@ static json_t *summary_json(const Run *run, const char *suite, const char *name,
 {
     Summary summary = results_summary(&run->results, suite, name);
     json_t *against = against_json(run, suite, name, names, count);
-    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "name", name,
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "name", name,
                      "cases", (json_int_t)summary.cases, "wrong", (json_int_t)summary.wrong,
-                     "fastest", (json_int_t)summary.wins, "over_floor", summary.over_floor.mean,
-                     "worst_over_floor", summary.over_floor.least, "behind", summary.behind.mean,
-                     "peer_over_it", summary.against.mean, "least_peer_over_it",
-                     summary.against.least, "largest_error", summary.error, "against", against);
+                     "fastest", (json_int_t)summary.wins, "late", (json_int_t)summary.late,
+                     "over_floor", summary.over_floor.mean, "worst_over_floor",
+                     summary.over_floor.least, "behind", summary.behind.mean, "peer_over_it",
+                     summary.against.mean, "least_peer_over_it", summary.against.least,
+                     "largest_error", summary.error, "against", against);
 }
 
 static json_t *summaries_json(const Run *run)
@@ -127,6 +129,7 @@ static json_t *summaries_json(const Run *run)
             continue;
         json_t *list = json_array();
         json_array_append_new(list, summary_json(run, suite->name, BEST_OURS, names, count));
+        json_array_append_new(list, summary_json(run, suite->name, CHOSEN, names, count));
         for (size_t i = 0; i < count; i++)
             json_array_append_new(list, summary_json(run, suite->name, names[i], names, count));
         json_object_set_new(all, suite->name, list);

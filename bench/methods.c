@@ -6,9 +6,11 @@
 
 #include "gpu/algorithms.h"
 
-/* A method on all passes of a case. */
+static const char AUTO[] = "auto";
+
+/* A method on all passes of a case, or a method for each of them. */
 typedef struct Method {
-    const GfAlgorithm *algorithm;
+    const GfAlgorithm *algorithms[CASE_PASSES]; /* NULL: a pool */
     const Case *made;
     Field *field; /* for what passes hand on */
     size_t tiling;
@@ -25,9 +27,9 @@ static bool pools(const Case *made, const GfAlgorithm *algorithm, size_t i)
 static GfStatus run_pass(const Method *method, size_t i, const void *from, void *to,
                          cudaStream_t stream)
 {
-    const GfAlgorithm *algorithm = method->algorithm;
+    const GfAlgorithm *algorithm = method->algorithms[i];
     GfLaunch launch = case_launch(method->made, i, from, to);
-    if (launch.step->kind != GF_STEP_FILTER)
+    if (!algorithm)
         return cuda_status(gf_launch_pool(&launch, stream), "pool");
     launch.state = method->states[i];
     launch.tiling = method->tiling;
@@ -47,7 +49,7 @@ static GfStatus run(void *state, const void *in, void *out, cudaStream_t stream)
     const void *from = in;
     for (size_t i = 0, launches = 0; i < made->count; i++, launches++) {
         const size_t first = i;
-        i += pools(made, method->algorithm, i);
+        i += method->algorithms[i] && pools(made, method->algorithms[i], i);
         void *to = i + 1 == made->count ? out : method->field->between[launches % 2].memory;
         GF_TRY(run_pass(method, first, from, to, stream));
         from = to;
@@ -60,8 +62,26 @@ static void close_method(void *state)
     Method *method = state;
     for (size_t i = 0; method && i < CASE_PASSES; i++)
         if (method->states[i])
-            method->algorithm->close(method->states[i]);
+            method->algorithms[i]->close(method->states[i]);
     free(method);
+}
+
+/* What `auto` takes for a pass that is a filter. */
+static const GfAlgorithm *choose(const Case *made, size_t i, const GfCard *card)
+{
+    const GfStep *step = &made->passes[i].step;
+    return gf_algorithm_choose(step, i + 1 < made->count ? &made->passes[i + 1].step : NULL, false,
+                               card);
+}
+
+/* The one that it takes for all of them, or NULL. */
+static const GfAlgorithm *choose_one(const Case *made, const GfCard *card)
+{
+    const GfAlgorithm *one = choose(made, 0, card);
+    for (size_t i = 1; i < made->count; i++)
+        if (made->passes[i].step.kind == GF_STEP_FILTER && choose(made, i, card) != one)
+            return NULL;
+    return one;
 }
 
 /* What the model of PMPP, 7.4, says about a tile of one channel of f32: operations for a byte that
@@ -91,7 +111,8 @@ static void note_pools(const Case *made, const GfAlgorithm *algorithm, char *not
             snprintf(note, NOTE_SIZE, "pools in the layer's launch");
 }
 
-/* On failure the contestant's state is still to be freed. */
+/* By one method, or by what `auto` takes for each pass where `algorithm` is NULL. On failure the contestant's state is
+ * still to be freed. */
 static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *algorithm,
                             size_t tiling, Contestant *contestant)
 {
@@ -99,7 +120,7 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
     GfCard card;
     GF_TRY(gf_current_card(&card));
     GF_TRY(gf_allocate_zero(1, sizeof *method, &method));
-    *method = (Method){algorithm, made, field, tiling, {NULL}};
+    *method = (Method){.made = made, .field = field, .tiling = tiling};
     contestant->state = method;
     contestant->run = run;
     contestant->close = close_method;
@@ -107,9 +128,11 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
         const GfStep *step = &made->passes[i].step;
         if (step->kind != GF_STEP_FILTER)
             continue;
-        GF_TRY(gf_algorithm_runs(algorithm, step, false, &card));
-        if (algorithm->open)
-            GF_TRY(algorithm->open(step, false, tiling, &method->states[i]));
+        const GfAlgorithm *row = algorithm ? algorithm : choose(made, i, &card);
+        GF_TRY(gf_algorithm_runs(row, step, false, &card));
+        method->algorithms[i] = row;
+        if (row->open)
+            GF_TRY(row->open(step, false, tiling, &method->states[i]));
     }
     return GF_OK;
 }
@@ -117,14 +140,15 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
 static GfStatus enter(Field *field, const Case *made, const GfAlgorithm *algorithm, size_t tiling)
 {
     char name[NAME_SIZE];
-    snprintf(name, sizeof name, "%s%s%s", algorithm->name, tiling ? "/" : "",
+    snprintf(name, sizeof name, "%s%s%s", algorithm ? algorithm->name : AUTO, tiling ? "/" : "",
              tiling ? algorithm->tilings[tiling - 1] : "");
     Contestant *contestant = field_add(field, SIDE_OURS, name);
     if (!contestant)
         return GF_OK;
     if (open_method(field, made, algorithm, tiling, contestant) == GF_OK) {
         contestant->score.ran = true;
-        note_pools(made, algorithm, contestant->score.note);
+        if (algorithm)
+            note_pools(made, algorithm, contestant->score.note);
         if (tiling)
             note_model(made, algorithm->name, algorithm->tilings[tiling - 1],
                        contestant->score.note);
@@ -150,6 +174,16 @@ static bool method_asked(const char *list, const char *name)
     return !list || name_listed(list, name) || tiling_asked(list, name, "");
 }
 
+/* A method for each pass is a contestant of its own. */
+static GfStatus enter_auto(Field *field, const Case *made)
+{
+    GfCard card;
+    GF_TRY(gf_current_card(&card));
+    const GfAlgorithm *one = choose_one(made, &card);
+    snprintf(field->chosen, sizeof field->chosen, "%s", one ? one->name : AUTO);
+    return one ? GF_OK : enter(field, made, NULL, 0);
+}
+
 GfStatus methods_enter(Field *field, const Case *made, const char *only, const char *without,
                        bool every)
 {
@@ -163,7 +197,7 @@ GfStatus methods_enter(Field *field, const Case *made, const char *only, const c
             if (every || tiling_asked(list, row->name, row->tilings[i]))
                 GF_TRY(enter(field, made, row, i + 1));
     }
-    return GF_OK;
+    return enter_auto(field, made);
 }
 
 GfStatus methods_direct(Field *field, const Case *made, Contestant *direct)

@@ -193,7 +193,7 @@ static GfStatus make_call(struct Npp *library, const Row *row, const Case *made,
                    .size = {(int)step->in_width, (int)step->in_height},
                    .side = {side, side},
                    .anchor = {side / 2, side / 2},
-                   .step = (int)(step->in_width * step->channels * gf_sample_size(step->in))};
+                   .step = (int)(step_in_lay(step).pitch * gf_sample_size(step->in))};
     contestant->state = call;
     contestant->run = run;
     contestant->close = close_call;

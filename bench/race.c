@@ -44,8 +44,7 @@ static size_t out_room(const Case *made)
 
 static size_t set_count(const Race *race, const Case *made)
 {
-    size_t touched = made->in_bytes + made->out_bytes;
-    size_t sets = SETS_OF_L2 * race->device->l2 / touched + 1;
+    size_t sets = SETS_OF_L2 * race->device->l2 / (size_t)made->bytes + 1;
     return gf_min(sets, MOST_SETS);
 }
 
@@ -84,10 +83,9 @@ static GfStatus make_sets(Race *race, const Case *made, const void *samples, Set
     return load(race, made, sets, samples);
 }
 
-/* Bytes of ones: NaN for floats, and no likely integers. */
 static GfStatus poison(Race *race, const Case *made, void *out)
 {
-    CUDA(cudaMemsetAsync, out, 0xFF, out_room(made), race->device->stream);
+    CUDA(cudaMemsetAsync, out, CHECK_POISON, out_room(made), race->device->stream);
     return GF_OK;
 }
 
@@ -194,7 +192,14 @@ static GfStatus prepare(Race *race, const Case *made, const Probes *probes, Cont
 static GfStatus copy_run(void *state, const void *in, void *out, cudaStream_t stream)
 {
     const Case *made = state;
-    CUDA(cudaMemcpyAsync, out, in, made->in_bytes, cudaMemcpyDeviceToDevice, stream);
+    const GfStep *step = &made->passes[0].step;
+    const Lay lay = step_in_lay(step);
+    const size_t size = gf_sample_size(step->in), pitch = lay.pitch * size;
+    if (lay.row == lay.pitch)
+        CUDA(cudaMemcpyAsync, out, in, made->in_bytes, cudaMemcpyDeviceToDevice, stream);
+    else
+        CUDA(cudaMemcpy2DAsync, out, pitch, in, pitch, lay.row * size, made->spec->batch * lay.rows,
+             cudaMemcpyDeviceToDevice, stream);
     return GF_OK;
 }
 
@@ -283,6 +288,7 @@ static GfStatus fill_result(const Race *race, const Case *made, const Sets *sets
     for (size_t i = 0; i < field->count; i++)
         result->scores[i] = field->list[i].score;
     result->count = field->count;
+    memcpy(result->chosen, field->chosen, sizeof result->chosen);
     return GF_OK;
 }
 

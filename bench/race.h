@@ -32,6 +32,7 @@ typedef struct Result {
     size_t sets;                     /* of buffers that took turns */
     Score *scores;                   /* owned */
     size_t count;
+    char chosen[NAME_SIZE]; /* the one of them that `auto` takes, if it ran */
 } Result;
 
 /* Runs a case. Contestants that cannot take part, fail or are too slow say so in their scores.

@@ -178,8 +178,39 @@ static void print_means(const Run *run, const Suite *suite, const char *const *n
         fprintf(to, "---:|");
     fprintf(to, "---:|\n");
     print_summary(run, suite, BEST_OURS, peers, peer_count, to);
+    print_summary(run, suite, CHOSEN, peers, peer_count, to);
     for (size_t i = 0; i < count; i++)
         print_summary(run, suite, names[i], peers, peer_count, to);
+}
+
+/* ---- what `auto` takes ---- */
+
+static bool is_late(const Score *chosen, const Score *best)
+{
+    return chosen && best && chosen->timing.median > CHOICE_TOLERANCE * best->timing.median;
+}
+
+static void print_choices(const Run *run, const Suite *suite, FILE *to)
+{
+    const Summary summary = results_summary(&run->results, suite->name, CHOSEN);
+    if (summary.cases == 0)
+        return;
+    fprintf(to,
+            "\nWhat `auto` takes is at most %.0f %% behind the fastest method in %zu of %zu cases, "
+            "at worst %.1f %%.\n",
+            100.0 * (CHOICE_TOLERANCE - 1.0), summary.cases - summary.late, summary.cases,
+            100.0 * (summary.behind.least - 1.0));
+    if (summary.late > 0)
+        fprintf(
+            to,
+            "\n| further behind | `auto` takes | us | fastest | us |\n|---|---|---:|---|---:|\n");
+    for (size_t i = 0; i < run->results.count; i++) {
+        const Result *result = &run->results.list[i];
+        const Score *chosen = result_score(result, CHOSEN), *best = result_best(result, SIDE_OURS);
+        if (strcmp(result->suite, suite->name) == 0 && is_late(chosen, best))
+            fprintf(to, "| %s | %s | %.1f | %s | %.1f |\n", result->name, chosen->name,
+                    us(chosen->timing.median), best->name, us(best->timing.median));
+    }
 }
 
 /* ---- who did not run ---- */
@@ -222,6 +253,7 @@ void report_suite(const Run *run, const Suite *suite, FILE *to)
     } else {
         print_cases(run, suite, to);
     }
+    print_choices(run, suite, to);
     for (size_t i = 0; i < run->note_count; i++)
         if (strncmp(run->notes[i], suite->name, strlen(suite->name)) == 0)
             fprintf(to, "\n%s\n", run->notes[i]);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char BEST_OURS[] = "best of ours", BEST_PEER[] = "best peer";
+const char BEST_OURS[] = "best of ours", BEST_PEER[] = "best peer", CHOSEN[] = "what auto takes";
 
 GfStatus results_add(Results *results, Result *result)
 {
@@ -49,6 +49,8 @@ const Score *result_score(const Result *result, const char *name)
         return result_best(result, SIDE_OURS);
     if (name == BEST_PEER)
         return result_best(result, SIDE_PEER);
+    if (name == CHOSEN)
+        name = result->chosen;
     for (size_t i = 0; i < result->count; i++)
         if (result->scores[i].ran && strcmp(result->scores[i].name, name) == 0)
             return &result->scores[i];
@@ -117,8 +119,10 @@ static void summarise(const Result *result, const Score *score, Summary *summary
     summary->wrong += score->judged && !score->verdict.right;
     summary->wins += score == first;
     mean_add(&summary->over_floor, seconds / result->floor, true);
-    if (first)
+    if (first) {
         mean_add(&summary->behind, seconds / first->timing.median, true);
+        summary->late += seconds > CHOICE_TOLERANCE * first->timing.median;
+    }
     if (peer)
         mean_add(&summary->against, peer->timing.median / seconds, false);
     if (score->verdict.samples > 0 && real)

@@ -17,7 +17,7 @@ void results_free(Results *results);
 /* The fastest of one side that ran in the case, and was right where it is judged; NULL: none. */
 const Score *result_best(const Result *result, Side side);
 
-/* The score of that name when it ran, or NULL. */
+/* The score of that name when it ran, or NULL. CHOSEN: of what `auto` takes. */
 const Score *result_score(const Result *result, const char *name);
 
 /* The names of all that ran in a suite: ours, peers, the copy, each in the order of their
@@ -33,17 +33,21 @@ typedef struct Mean {
     size_t cases;
 } Mean;
 
-/* One contestant over a suite. The name may be BEST_OURS or BEST_PEER: the fastest of each case. */
+/* One contestant over a suite. The name may be BEST_OURS or BEST_PEER, the fastest of each case, or CHOSEN. */
 typedef struct Summary {
     const char *name;
     size_t cases, wrong, wins; /* wins: cases in which it was the fastest of its side */
     Mean over_floor;           /* time / floor; `least` is the greatest here */
     Mean behind;               /* time / that of the fastest of its side; the same */
+    size_t late;               /* cases in which that is more than CHOICE_TOLERANCE */
     Mean against;              /* time of the best peer / its own */
     double error;              /* the largest */
 } Summary;
 
-extern const char BEST_OURS[], BEST_PEER[];
+extern const char BEST_OURS[], BEST_PEER[], CHOSEN[];
+
+/* How far what `auto` takes may be behind the fastest method. */
+#define CHOICE_TOLERANCE 1.05
 
 /* Over the suite's results that ran it. */
 Summary results_summary(const Results *results, const char *suite, const char *name);

@@ -36,6 +36,8 @@ def ratios(run, suite):
         for name, time in theirs.items():
             peers.setdefault(name, {})[result['case']] = time / best
         methods.setdefault('the fastest of them', {})[result['case']] = best / result['floor_us']
+        if result.get('auto') in ours:
+            methods.setdefault('what auto takes', {})[result['case']] = ours[result['auto']] / result['floor_us']
         for name, time in ours.items():
             methods.setdefault(name, {})[result['case']] = time / result['floor_us']
     return peers, methods
