@@ -71,7 +71,7 @@ static const GfAlgorithm *choose(const Case *made, size_t i, const GfCard *card)
 {
     const GfStep *step = &made->passes[i].step;
     return gf_algorithm_choose(step, i + 1 < made->count ? &made->passes[i + 1].step : NULL, false,
-                               card);
+                               made->spec->batch, card);
 }
 
 /* The one that it takes for all of them, or NULL. */

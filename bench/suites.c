@@ -186,6 +186,7 @@ static GfStatus first_cases(Specs *specs)
 
 static GfStatus network_cases(Specs *specs)
 {
+    static const size_t batches[] = {1, 8, 32};
     static const struct {
         const char *label;
         size_t channels, side, kernel;
@@ -210,18 +211,23 @@ static GfStatus network_cases(Specs *specs)
         {"MobileNet", 32, 112, 3, 0, 1, 1, 1},     {"MobileNet", 64, 112, 3, 0, 2, 1, 1},
         {"MobileNet", 256, 28, 3, 0, 1, 1, 1},     {"MobileNet", 512, 14, 3, 0, 1, 1, 1},
         {"ConvNeXt", 96, 56, 7, 0, 1, 1, 1},       {"ConvNeXt", 384, 14, 7, 0, 1, 1, 1},
+        {"MobileNet", 32, 112, 1, 64, 1, 1, 1},    {"MobileNet", 64, 56, 1, 128, 1, 1, 1},
+        {"MobileNet", 128, 56, 1, 128, 1, 1, 1},   {"MobileNet", 128, 28, 1, 256, 1, 1, 1},
+        {"MobileNet", 256, 14, 1, 512, 1, 1, 1},   {"MobileNet", 512, 14, 1, 512, 1, 1, 1},
+        {"SqueezeNet", 96, 54, 1, 16, 1, 1, 1},    {"SqueezeNet", 16, 54, 1, 64, 1, 1, 1},
+        {"SqueezeNet", 256, 27, 1, 32, 1, 1, 1},   {"SqueezeNet", 32, 27, 1, 128, 1, 1, 1},
         {"ResNeXt-50", 128, 56, 3, 128, 1, 32, 1}, {"ResNeXt-50", 256, 28, 3, 256, 1, 32, 1},
         {"ResNeXt-50", 512, 14, 3, 512, 1, 32, 1}, {"ResNeXt-50", 1024, 7, 3, 1024, 1, 32, 1},
         {"DeepLab", 256, 28, 3, 256, 1, 1, 2},     {"DeepLab", 512, 28, 3, 512, 1, 1, 4},
         {"DeepLab", 2048, 28, 3, 256, 1, 1, 12}};
     for (size_t i = 0; i < COUNT(layers); i++)
-        for (size_t batch = 1; batch <= 32; batch *= 32)
+        for (size_t b = 0; b < COUNT(batches); b++)
             GF_TRY(specs_add(
                 specs, (Spec){.label = layers[i].label,
                               .in = GF_F32,
                               .out = GF_F32,
                               .layer = true,
-                              .batch = batch,
+                              .batch = batches[b],
                               .channels = layers[i].channels,
                               .width = layers[i].side,
                               .height = layers[i].side,
@@ -329,7 +335,7 @@ const Suite suites[] = {
     {"sizes", "3 x 3 on bytes, pictures of 256 x 256 to 8192 x 8192", sizes_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
-    {"networks", "layers of known networks, batches of 1 and 32", network_cases, true},
+    {"networks", "layers of known networks, batches of 1, 8 and 32", network_cases, true},
     {"sources", "the experiments of the methods' sources", sources_cases, false},
     {"host", "the CPU backend, and whole processes", NULL, false},
     {0}};

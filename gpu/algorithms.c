@@ -132,10 +132,22 @@ static bool is_usual_square(const GfLinear *linear)
            (linear->width == 3 || linear->width == 5 || linear->width == 7);
 }
 
+/* Of a group of channels. */
+static size_t maps_of(const GfLinear *linear)
+{
+    return linear->filters / linear->groups;
+}
+
 /* Is it a layer of one map, or few, of each channel? */
 static bool is_depthwise(const GfLinear *linear)
 {
-    return linear->groups > 1 && linear->depth == 1 && linear->filters / linear->groups < 4;
+    return linear->groups > 1 && linear->depth == 1 && maps_of(linear) < 4;
+}
+
+/* Is a window one pixel? */
+static bool is_pointwise(const GfLinear *linear)
+{
+    return linear->width == 1 && linear->height == 1;
 }
 
 static GfStatus special_depthwise_supports(const GfStep *step)
@@ -425,8 +437,9 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
 /* ---- where methods are worth while, as measured (bench/results) ---- */
 
 /* Of floats two passes are faster from 7 x 7 on, but for one channel's (gpu/special_short.cu). */
-static bool special_pays(const GfStep *step, bool wide)
+static bool special_pays(const GfStep *step, bool wide, size_t pictures)
 {
+    (void)pictures;
     const GfLinear *linear = &step->linear;
     const size_t side = gf_special_side(linear);
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
@@ -437,6 +450,12 @@ static bool special_pays(const GfStep *step, bool wide)
            (side == GF_SPECIAL_SIDE &&
             (!gf_sample_is_float(step->in) ||
              (step->in == GF_F32 && step->channels == 1 && linear->filters == 1)));
+}
+
+/* That a launch makes of each map. */
+static double pixels_of(const GfStep *step, size_t pictures)
+{
+    return (double)step->out_width * (double)step->out_height * (double)pictures;
 }
 
 /* Of one channel, windows side by side, as measured; where it does not pay multiply-adds do, which are more exact.
@@ -454,8 +473,9 @@ static bool tensor_pays_on_gray(const GfStep *step, double pixels)
     return taps >= 9 && four_of_bytes;
 }
 
-/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes;
- * others but where pictures are narrow and high. (bench/results/2026-11-24-h200-3.md) */
+/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes,
+ * which are no product of a column and a row; others but where pictures are narrow and high.
+ * (bench/results/2026-11-24-h200-3.md, -4.md) */
 static bool special_pays_on_bytes(const GfStep *step)
 {
     if (!gf_special_takes_bytes(step))
@@ -467,18 +487,18 @@ static bool special_pays_on_bytes(const GfStep *step)
     for (size_t i = 0; i < TAPS; i++)
         taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
     (void)gf_weights_unit(taps, TAPS, &planes);
-    if (linear->filters > 1 || planes > 1)
+    if (linear->filters > 1 || (planes > 1 && !step->separable))
         return true;
-    return step->out_width >= 128 || step->out_width * step->out_height <= 1 << 14;
+    return step->out_width >= 128 || step->out_width * step->out_height <= 1 << 18;
 }
 
 /* Of layers, squares as networks have them, where a card has work for a while. */
-static bool tensor_pays(const GfStep *step, bool wide)
+static bool tensor_pays(const GfStep *step, bool wide, size_t pictures)
 {
     const GfLinear *linear = &step->linear;
     const size_t taps = gf_linear_taps(linear);
     (void)wide;
-    const double pixels = (double)step->out_width * (double)step->out_height;
+    const double pixels = pixels_of(step, pictures);
     const double work = (double)(taps * linear->filters) * pixels;
     /* Of larger kernels an estimate: with less to do few multiprocessors have any of it. */
     if (!gf_step_is_layer(step))
@@ -488,26 +508,38 @@ static bool tensor_pays(const GfStep *step, bool wide)
         const bool gray = linear->depth == 1 && step->stride_x == 1;
         return (gray ? tensor_pays_on_gray(step, pixels) : linear->filters >= 8) && work >= 1 << 22;
     }
-    if (linear->depth < 16 || linear->filters / linear->groups < 32)
+    if (linear->depth < 16 || maps_of(linear) < 32)
         return false;
-    if (linear->width == 1 && linear->height == 1)
-        return linear->depth * linear->filters / linear->groups >= 1 << 14 && work >= 3 << 24;
-    return is_usual_square(linear) && work >= (linear->depth < 64 ? 1 << 27 : 1 << 26);
+    if (is_pointwise(linear))
+        return maps_of(linear) < 64 ? linear->depth >= 128 && pixels < 1 << 11 : work >= 1 << 23;
+    return is_usual_square(linear) && work >= (linear->depth < 64 ? 3 << 24 : 1 << 26);
 }
 
-/* Those whose windows and taps are side by side: the other kernels of `general` know
- * nothing when compiled. */
-static bool general_pays(const GfStep *step, bool wide)
+/* Those whose windows and taps are side by side: the other kernels of `general` know nothing when compiled. Single
+ * taps as measured: of few maps its blocks are less than full. Of small groups on many pixels its blocks are less than
+ * full, too. */
+static bool general_pays(const GfStep *step, bool wide, size_t pictures)
 {
+    const GfLinear *linear = &step->linear;
+    const size_t maps = maps_of(linear);
+    const double pixels = pixels_of(step, pictures);
     (void)wide;
-    return is_usual_square(&step->linear) && gf_step_is_dense(step) && !is_depthwise(&step->linear);
+    if (!gf_step_is_dense(step) || is_depthwise(linear))
+        return false;
+    if (is_pointwise(linear))
+        return linear->depth >= 16 && maps >= 16 &&
+               (maps >= 64 || (maps >= 32 ? pixels >= 1 << 14 : pixels < 1 << 15));
+    if (linear->groups > 1 && linear->depth <= 8)
+        return is_usual_square(linear) && pixels < (linear->depth <= 4 ? 1 << 13 : 1 << 11);
+    return is_usual_square(linear);
 }
 
 /* Rows of its product are a group's maps. */
-static bool implicit_pays(const GfStep *step, bool wide)
+static bool implicit_pays(const GfStep *step, bool wide, size_t pictures)
 {
-    (void)wide;
-    return !is_depthwise(&step->linear);
+    const GfLinear *linear = &step->linear;
+    (void)wide, (void)pictures;
+    return !is_depthwise(linear) && (linear->groups == 1 || maps_of(linear) > 4);
 }
 
 const GfAlgorithm gf_algorithms[] = {
@@ -607,21 +639,22 @@ GfStatus gf_algorithm_runs(const GfAlgorithm *row, const GfStep *step, bool wide
     return row->runs_on ? row->runs_on(step, card) : GF_OK;
 }
 
-static bool is_chosen(const GfAlgorithm *row, const GfStep *step, bool wide, const GfCard *card)
+static bool is_chosen(const GfAlgorithm *row, const GfStep *step, bool wide, size_t pictures,
+                      const GfCard *card)
 {
     return gf_algorithm_runs(row, step, wide, card) == GF_OK &&
-           (!row->pays || row->pays(step, wide));
+           (!row->pays || row->pays(step, wide, pictures));
 }
 
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
-                                       const GfCard *card)
+                                       size_t pictures, const GfCard *card)
 {
     const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
     /* What is pooled at once is not written: that outweighs a faster layer. */
     for (const GfAlgorithm *row = gf_algorithms; next && row->name; row++)
-        if (row->pools && is_chosen(row, step, wide, card) && row->pools(step, next))
+        if (row->pools && is_chosen(row, step, wide, pictures, card) && row->pools(step, next))
             return row;
-    while (!is_chosen(gf_algorithm_find(*name), step, wide, card))
+    while (!is_chosen(gf_algorithm_find(*name), step, wide, pictures, card))
         name++;
     return gf_algorithm_find(*name);
 }

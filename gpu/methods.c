@@ -12,7 +12,7 @@ GfStatus gf_method_choose(const GfChoice *choice, const GfPipeline *pipeline, si
     const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
     const bool wide = pipeline->wide;
     *algorithm =
-        choice->forced ? choice->forced : gf_algorithm_choose(step, next, wide, &choice->card);
+        choice->forced ? choice->forced : gf_algorithm_choose(step, next, wide, 1, &choice->card);
     return gf_algorithm_runs(*algorithm, step, wide, &choice->card);
 }
 

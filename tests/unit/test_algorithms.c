@@ -107,7 +107,7 @@ static const char *chosen_before(const Pair *pair, bool pool, int capability)
     const GfPipeline *pipeline = &plan->pipelines[0];
     const GfStep *step = pipeline->steps, *next = pool ? step + 1 : NULL;
     const GfCard card = card_of(capability);
-    const char *name = gf_algorithm_choose(step, next, pipeline->wide, &card)->name;
+    const char *name = gf_algorithm_choose(step, next, pipeline->wide, 1, &card)->name;
     gf_plan_free(plan);
     gf_filter_free(filter);
     return name;

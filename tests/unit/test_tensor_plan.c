@@ -548,7 +548,7 @@ static void test_refusals(void **unused)
 static const char *choose(const GfStep *step, int capability)
 {
     const GfCard card = {.capability = capability};
-    return gf_algorithm_choose(step, NULL, false, &card)->name;
+    return gf_algorithm_choose(step, NULL, false, 1, &card)->name;
 }
 
 static void test_older_cards(void **unused)
