@@ -273,7 +273,8 @@ static GfStatus layer_cases(Specs *specs)
         spec.pooled = i % 2;
         GF_TRY(specs_add(specs, spec));
     }
-    GF_TRY(specs_add(specs, layer("course layer 1", 10000, 1, 86, 7, 4, 0)));
+    for (size_t batch = 100; batch <= 10000; batch *= 10)
+        GF_TRY(specs_add(specs, layer("course layer 1", batch, 1, 86, 7, 4, 0)));
     GF_TRY(specs_add(specs, layer("course layer 1", 10000, 1, 86, 7, 16, 0)));
     GF_TRY(specs_add(specs, layer("course layer 2", 10000, 4, 40, 7, 16, 0)));
     chain = layer("course chain", 10000, 1, 86, 7, 4, 0);

@@ -506,7 +506,10 @@ static bool tensor_pays(const GfStep *step, bool wide, size_t pictures)
                (!gf_tensor_is_large(step) || work * (double)step->channels >= 1 << 26);
     if (gf_tensor_is_first(step)) {
         const bool gray = linear->depth == 1 && step->stride_x == 1;
-        return (gray ? tensor_pays_on_gray(step, pixels) : linear->filters >= 8) && work >= 1 << 22;
+        /* Where a picture is little work `special` has a way of its own for many of them, but for 7 x 7. */
+        const double least = gray && taps < 49 ? work / (double)pictures : work;
+        return (gray ? tensor_pays_on_gray(step, pixels) : linear->filters >= 8) &&
+               least >= 1 << 22;
     }
     if (linear->depth < 16 || maps_of(linear) < 32)
         return false;

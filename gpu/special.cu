@@ -45,18 +45,21 @@ constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block: strips of their ow
 /* Rows that are being read. */
 template <typename In, int K> constexpr int AHEAD = K > 7 ? 1 : sizeof(In) == 1 || K > 3 ? 2 : 3;
 constexpr int MOST_ROWS = 16;      /* output rows of a strip, times K (of 1 x 1: 3) */
+constexpr int MOST_HALF_ROWS = 32; /* of halves, 7 x 7 and more */
 constexpr double LATENCY = 3.0;    /* of a row, in what another warp takes for one */
 constexpr int ASKED_ROWS = 32;     /* output rows of a strip, with the tilings */
 constexpr size_t LARGE = 1 << 21;  /* pixels of a large picture */
 constexpr size_t MEDIUM = 1 << 20; /* from which 5 x 5 and 7 x 7 by short strips were measured */
 
+template <typename In> constexpr bool HALF = std::is_same_v<In, __half>;
+
 /* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
  * a row, of 16 bytes at most. */
 template <typename In, int K, int F>
-constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1   ? 16
-                        : F *K == 1 && sizeof(In) == 4 ? 4
-                        : F *K <= 7                    ? 8
-                                                       : 4;
+constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1                                 ? 16
+                        : (F *K == 1 && sizeof(In) == 4) || (F * K == 3 && HALF<In>) ? 4
+                        : F *K <= 7                                                  ? 8
+                                                                                     : 4;
 
 /* Opacity has taps of its own where the channel of a thread's sample i is known: i % C. */
 template <int C> constexpr int TAP_SETS = C == 2 || C == 4 ? 2 : 1;
@@ -821,11 +824,10 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
 /* How many rows a strip has. A warp goes through its rows, its halo and its start; each takes its
  * turn among the others that run on a quarter of a multiprocessor, and LATENCY more turns. Strips that
  * are too long would be waited for at the end. */
-unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
+unsigned choose_rows(size_t rows, size_t most, size_t columns, size_t blocks, int side)
 {
     const double quarters = static_cast<double>(gf_multiprocessors()) * 4.0;
     const double resident = static_cast<double>(blocks) * WARPS / 4.0;
-    const size_t most = static_cast<size_t>(MOST_ROWS) * static_cast<size_t>(side > 1 ? side : 3);
     size_t best = 1;
     double least = 0.0;
     for (size_t own = 1; own <= rows && own <= most; own++) {
@@ -842,15 +844,18 @@ unsigned choose_rows(size_t rows, size_t columns, size_t blocks, int side)
     return static_cast<unsigned>(best);
 }
 
-void cut(const GfLaunch *launch, size_t blocks, int side, int n, Geometry *g)
+template <typename In> void cut(const GfLaunch *launch, size_t blocks, int side, int n, Geometry *g)
 {
     const size_t rows = launch->y1 - launch->y0;
+    const size_t most =
+        static_cast<size_t>(HALF<In> && side > 5 ? MOST_HALF_ROWS : MOST_ROWS * std::max(side, 3));
     const size_t strips = static_cast<size_t>(gf_divide_up(g->out_samples, 32 * n));
     if (launch->tiling > 0)
         g->walks = gf_walks(strips, rows, ASKED_ROWS, ASKED_ROWS, 1);
     else
-        g->walks = gf_walks(strips, rows, choose_rows(rows, strips * launch->count, blocks, side),
-                            2 * static_cast<size_t>(side) + 2, 1);
+        g->walks =
+            gf_walks(strips, rows, choose_rows(rows, most, strips * launch->count, blocks, side),
+                     2 * static_cast<size_t>(side) + 2, 1);
 }
 
 /* The taps in their box, with their factor; opacity that is kept has the identity. */
@@ -880,7 +885,7 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const Box box = find_box(launch->step);
     Special<C, K, F> s = {describe(launch, box, N, UNIT<In>), {}};
-    cut(launch, BLOCKS<In, C, K, F, N>(), K, N, &s.g);
+    cut<In>(launch, BLOCKS<In, C, K, F, N>(), K, N, &s.g);
     place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks.units, WARPS));
     const dim3 grid(blocks, static_cast<unsigned>(launch->count));

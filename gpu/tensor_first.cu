@@ -19,6 +19,9 @@
  * Samples of 8 bits are numbers of f16 as they are, and have no lower part; so they are after a whole number was
  * taken off them, where a network's entry is part of the layer (gpu/enter.h).
  *
+ * Where there are many small pictures a block takes one after the other, whole, and has the next one copied to shared
+ * memory while it computes.
+ *
  * Costs for 8 maps at 16 pixels, 16 maps at 8, or 4 maps at 32, and a row of a kernel: a product and a half, of
  * 16 numbers (bytes: one; kernels of more than 7 rows: three and two). */
 #include <limits.h>
@@ -31,13 +34,15 @@ namespace
 constexpr int WARP = 32, WARPS = 4, THREADS = WARP * WARPS;
 constexpr int TEAM = 8;              /* lanes that load a row of the picture */
 constexpr int OCTET = 8;             /* taps */
-constexpr int WINDOWS = 64;          /* side by side in a tile */
+constexpr int TILE_WINDOWS = 64;     /* side by side in a tile */
 constexpr int SCALES_APART = 8;      /* binary places */
 constexpr size_t NOWHERE = SIZE_MAX; /* a row that is not on the picture */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel;
- * FEW: windows are the rows of the product. */
-template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW> struct Form {
+ * FEW: windows are the rows of the product, two neighbours a thread, or where TALL one above the other. */
+template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, int WINDOWS = TILE_WINDOWS,
+          bool TALL = false>
+struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
     static constexpr bool large = HEIGHT >= 9; /* too many registers, too much code */
     static constexpr bool exact = EXACT, single = SINGLE, few = FEW;
@@ -46,13 +51,15 @@ template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW> struct Form
     static constexpr int maps = (FEW ? 8 : 16) / shifts;
     static constexpr int tile_columns = WINDOWS * shifts;
     /* Of a unit, and of a thread in it, which has as many rows. */
-    static constexpr int columns = windows * shifts, rows = 4;
-    static constexpr int thread_maps = FEW ? 1 : 2 / shifts, thread_columns = 2 * shifts;
+    static constexpr int columns = windows * shifts / (TALL ? 2 : 1), rows = 4;
+    static constexpr int unit_rows = rows * (TALL ? 2 : 1);
+    static constexpr int thread_maps = FEW ? 1 : 2 / shifts;
+    static constexpr int thread_columns = 2 * shifts / (TALL ? 2 : 1);
     static constexpr int in_rows = (rows - 1) * STRIDE + HEIGHT;
     /* Rows of a kernel that the tensor cores sum: at most four products, of small kernels two. */
     static constexpr int chain = (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
     /* Of a multiprocessor, which bounds a thread's registers. */
-    static constexpr int blocks = octets == 2 || STRIDE == 4 ? 3 : 4;
+    static constexpr int blocks = octets == 2 || STRIDE == 4 || TALL ? 3 : 4;
     /* Words, of two samples: from window to window; of a row of the tile, bytes in fours; from row to row. */
     static constexpr int apart = shifts * STRIDE / 2;
     static constexpr int needed = (WINDOWS - 1) * apart + octets * OCTET / 2;
@@ -69,7 +76,10 @@ template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW> struct Form
     static_assert(bytes(GF_FIRST_CHANNELS - (STRIDE == 4), in_rows) <= GF_SHARED_BYTES);
     /* Of a row of a kernel a lane reads so many words of a tile's row, so far apart: of both its windows, or of each
      * octet of one. */
-    static constexpr int lane_parts = FEW ? 2 : octets, part_apart = FEW ? apart : OCTET / 2;
+    static constexpr int lane_parts = FEW ? 2 : octets;
+    static constexpr int part_apart = TALL ? rows * pitch : FEW ? apart : OCTET / 2;
+    static constexpr bool tall = TALL;
+    static constexpr int lane_apart = apart * (FEW && !TALL ? 2 : 1);
 };
 
 /* A layer as its kernels see it. */
@@ -85,6 +95,7 @@ struct Layer {
     const float *outside;           /* GfStep.outside */
     float centres[GF_FIRST_CHANNELS];
     bool vectors; /* may a thread's pixels be stored as one? */
+    bool plain;   /* and are they f32, with nothing done to them but scale and offset? */
 };
 
 /* Where a block works: its first pixel, its picture and its maps. */
@@ -534,11 +545,11 @@ __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
     }
 }
 
-/* Adds what the tensor cores summed, in units of `scale`, to what f32 sums. */
-__device__ void drain(float (&part)[4], float scale, float (&sum)[4])
+/* Adds what the tensor cores summed of two pixels, in units of `scale`, to what f32 sums. */
+__device__ void drain(float *part, float scale, float *sum)
 {
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 2; j++) {
         sum[j] = fmaf(part[j], scale, sum[j]);
         part[j] = 0.0F;
     }
@@ -560,11 +571,15 @@ template <typename F, bool SAME>
 __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const float *scales,
                             Sums<F> *sums)
 {
+    constexpr int LOWER =
+        F::tall ? F::rows : 0; /* rows from a thread's first pixels to its others */
     Sums<F> part = {};
 #pragma unroll
     for (int y = 0; y < F::in_rows; y++) {
-        const float scale = scales[SAME ? 0 : y];
-        const bool ends = !SAME && F::chain > 1 && scales[min(y + 1, F::in_rows - 1)] != scale;
+        const float scale = scales[SAME ? 0 : y], below = scales[SAME ? 0 : y + LOWER];
+        const int next = min(y + 1, F::in_rows - 1);
+        const bool ends = !SAME && F::chain > 1 && scales[next] != scale;
+        const bool below_ends = !SAME && F::chain > 1 && scales[next + LOWER] != below;
         uint32_t upper[F::lane_parts], lower[F::lane_parts];
 #pragma unroll
         for (int i = 0; i < F::lane_parts; i++) {
@@ -577,8 +592,11 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
             if (row < 0 || row >= F::height)
                 continue;
             multiply<F>(part.of[r], taps.of[row], upper, lower);
-            if (row % F::chain == F::chain - 1 || row == F::height - 1 || ends)
+            const bool full = row % F::chain == F::chain - 1 || row == F::height - 1;
+            if (full || ends)
                 drain(part.of[r], scale, sums->of[r]);
+            if (full || below_ends)
+                drain(part.of[r] + 2, below, sums->of[r] + 2);
         }
     }
 }
@@ -588,9 +606,9 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
 /* A thread's samples of one map, from pixel (x, y) on. */
 template <typename F, typename Out>
 __device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
-                      const float (&v)[F::rows * F::thread_columns])
+                      const float (&v)[F::unit_rows * F::thread_columns])
 {
-    constexpr int N = F::thread_columns, ROWS = F::rows;
+    constexpr int N = F::thread_columns, ROWS = F::unit_rows;
     const int columns = min(tile.columns - x, N), rows = tile.rows - y;
     unsigned char *row =
         tile.out + y * q.p.out.stride + (x * q.p.out.pixel + o * q.p.out.plane) * sizeof(Out);
@@ -605,6 +623,19 @@ __device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
         if (r < rows)
             gf_store_samples<N>(reinterpret_cast<Out *>(row), q.p.out.pixel, columns, false,
                                 v + r * N);
+}
+
+/* The same of pairs of floats, all of them on the picture, and that no further from its first than an int tells. */
+template <typename F>
+__device__ void store_plain(const Layer &q, const Tile &tile, int o, int x, int y,
+                            const float (&v)[F::unit_rows * F::thread_columns])
+{
+    const unsigned stride = static_cast<unsigned>(q.p.out.stride / sizeof(float));
+    unsigned at = static_cast<unsigned>(o) * static_cast<unsigned>(q.p.out.plane) + y * stride + x;
+    float *out = reinterpret_cast<float *>(tile.out);
+#pragma unroll
+    for (int r = 0; r < F::unit_rows; r++, at += stride)
+        *reinterpret_cast<float2 *>(out + at) = {v[2 * r], v[2 * r + 1]};
 }
 
 /* What a thread's maps of a run are multiplied by, and what is added; with the gain where no function comes
@@ -657,18 +688,18 @@ __device__ float outside_of(const Layer &q, int o, long long x, long long y)
 /* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has too much. */
 template <typename F>
 __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int y,
-                             float (&v)[F::rows * F::thread_columns])
+                             float (&v)[F::unit_rows * F::thread_columns])
 {
-    constexpr int N = F::thread_columns;
+    constexpr int N = F::thread_columns, ROWS = F::unit_rows;
     const float gain = q.p.finish.posts == 0 ? q.p.finish.gain : 1.0F;
-    if (are_whole<F>(q, tile, x, y, N, F::rows))
+    if (are_whole<F>(q, tile, x, y, N, ROWS))
         return;
 #pragma unroll 1
-    for (int i = 0; i < F::rows * N; i++) {
+    for (int i = 0; i < ROWS * N; i++) {
         const long long down = static_cast<long long>(tile.y) + y + i / N;
         const float outside = gain * outside_of(q, o, tile.x + x + i % N, down);
 #pragma unroll
-        for (int j = 0; j < F::rows * N; j++)
+        for (int j = 0; j < ROWS * N; j++)
             v[j] -= j == i ? outside : 0.0F;
     }
 }
@@ -692,13 +723,17 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
             continue;
         const float scale = h == 0 ? mine.scale[0] : mine.scale[F::thread_maps - 1];
         const float shift = h == 0 ? mine.shift[0] : mine.shift[F::thread_maps - 1];
-        float v[F::rows * N];
+        float v[F::unit_rows * N];
 #pragma unroll
-        for (int i = 0; i < F::rows * N; i++) {
-            const float(&sum)[4] = sums.of[i / N];
-            const int j = i % N;
+        for (int i = 0; i < F::unit_rows * N; i++) {
+            const float(&sum)[4] = sums.of[i / N % F::rows];
+            const int j = i % N + (F::tall ? i / N / F::rows * N : 0);
             v[i] = fmaf(F::shifts == 2 && !F::few ? sum[j % 2 * 2 + j / 2] : sum[h * 2 + j], scale,
                         shift);
+        }
+        if (F::tall && q.plain && x + N <= tile.columns && y + F::unit_rows <= tile.rows) {
+            store_plain<F>(q, tile, o, x, y, v);
+            continue;
         }
         if (tile.edges)
             take_outside<F>(q, tile, o, x, y, v);
@@ -715,14 +750,14 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 
 /* ---- the kernel ---- */
 
-template <typename F, bool SAME>
+template <typename F, bool SAME, int WARPS = ::WARPS>
 __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared)
 {
     constexpr int CHANNEL = F::height * F::octets * WARP; /* vectors of taps */
     const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
     const int depth = F::single ? 1 : q.p.depth;
-    const uint32_t *lane_words = shared.words + lane / 4 * (F::few ? 2 : 1) * F::apart + lane % 4;
+    const uint32_t *lane_words = shared.words + lane / 4 * F::lane_apart + lane % 4;
     for (int run = tile.run; run < tile.end; run++) {
         const uint4 *weights = q.weights + static_cast<size_t>(run * depth) * CHANNEL + lane;
         const Finish<F> mine = find_finish<F>(q, run);
@@ -731,7 +766,7 @@ __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared
             read_taps<F>(weights, &taps);
         for (int column = warp, y = 0;; column += WARPS) {
             for (; column >= across; column -= across)
-                y += F::rows;
+                y += F::unit_rows;
             if (y >= tile.rows)
                 break;
             Sums<F> sums = {};
@@ -740,7 +775,8 @@ __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared
                 if (!F::single)
                     read_taps<F>(weights + c * CHANNEL, &taps);
                 add_channel<F, SAME>(taps,
-                                     lane_words + row * F::pitch + column * F::windows * F::apart,
+                                     lane_words + row * F::pitch +
+                                         column * (F::columns / F::shifts) * F::apart,
                                      shared.scales + row, &sums);
             }
             finish<F>(q, tile, run, column * F::columns, y, mine, sums);
@@ -763,6 +799,108 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
         run_units<F, true>(q, tile, shared);
     else
         run_units<F, false>(q, tile, shared);
+}
+
+/* ---- whole pictures ---- */
+
+constexpr int PICTURE_WARPS = 5, PICTURE_WINDOWS = 40;
+
+template <int HEIGHT> using PictureForm = Form<HEIGHT, 1, false, true, true, PICTURE_WINDOWS, true>;
+
+/* A picture as its samples lie, in vectors. */
+template <int THREADS> __device__ void copy_picture(const Layer &q, size_t n, float4 *raw)
+{
+    const char *from = samples_of(q) + n * q.p.in.batch;
+    const int vectors = static_cast<int>(q.p.in_width * q.p.in_height / 4);
+    for (int i = static_cast<int>(threadIdx.x); i < vectors; i += THREADS)
+        __pipeline_memcpy_async(raw + i, from + i * sizeof *raw, sizeof *raw);
+    __pipeline_commit();
+}
+
+/* A lane's words of a row, `count` samples of which, from the `begin`-th on, are on the picture. PAIRS: both samples
+ * of a word are, or none, and their place is even. */
+template <typename F, bool PAIRS>
+__device__ Samples<F> read_row(const Layer &q, const float *row, int begin, int count)
+{
+    Samples<F> samples;
+#pragma unroll
+    for (int i = 0; i < F::lane_words; i++) {
+        float(&v)[2] = samples.of[i];
+        const int at = 2 * my_word<F>(i) - begin;
+        v[0] = v[1] = q.p.border_value;
+        if (PAIRS && static_cast<unsigned>(at) < static_cast<unsigned>(count)) {
+            const float2 two = *reinterpret_cast<const float2 *>(row + at);
+            v[0] = two.x;
+            v[1] = two.y;
+        }
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+            if (!PAIRS && static_cast<unsigned>(at + j) < static_cast<unsigned>(count))
+                v[j] = row[at + j];
+    }
+    return samples;
+}
+
+/* A picture and the border around it become words, a team a row. Are all rows of this thread in units of `unit`? */
+template <typename F, bool PAIRS, int THREADS>
+__device__ bool stage_picture(const Layer &q, const float *raw, const Shared &shared, float unit)
+{
+    constexpr int TEAMS = THREADS / TEAM;
+    const int width = static_cast<int>(q.p.in_width);
+    const float lift = q.lifts[0];
+    bool same = true;
+    for (int first = 0; first < q.rows; first += TEAMS) {
+        const int y = first + static_cast<int>(threadIdx.x) / TEAM;
+        const int row = y + static_cast<int>(q.p.origin_y);
+        const bool on = static_cast<unsigned>(row) < static_cast<unsigned>(q.p.in_height);
+        const Samples<F> samples = read_row<F, PAIRS>(
+            q, raw + (on ? row * width : 0), -static_cast<int>(q.p.origin_x), on ? width : 0);
+        /* A tile has room beside such a picture, and so its rows always have a border. */
+        const float most = fmaxf(largest_of<F>(samples), fabsf(q.p.border_value));
+        const GfScale scales = gf_scale<SCALES_APART>(most);
+        if (y >= q.rows)
+            continue;
+        const float own = scales.down * lift;
+        store_row<F>(samples, scales.up, shared.words + y * F::pitch);
+        if (my_word<F>(0) == 0)
+            shared.scales[y] = own;
+        same = same && own == unit;
+    }
+    return same;
+}
+
+template <typename F, bool PAIRS>
+__global__ void __launch_bounds__(PICTURE_WARPS *WARP, F::blocks)
+    tensor_pictures(const __grid_constant__ Layer q)
+{
+    constexpr int THREADS = PICTURE_WARPS * WARP;
+    static_assert(!F::quads);
+    GF_BLOCK_MEMORY(float4, raw);
+    const float *samples = reinterpret_cast<const float *>(raw);
+    Shared shared = {};
+    shared.words = reinterpret_cast<uint32_t *>(raw + q.p.in_width * q.p.in_height / 4);
+    shared.scales = reinterpret_cast<float *>(shared.words + q.rows * F::pitch);
+    Tile tile = {};
+    tile.rows = static_cast<int>(q.p.y1);
+    tile.columns = static_cast<int>(q.p.out_width);
+    tile.end = q.runs;
+    float unit = 0.0F;
+    gf_wait_for_stream();
+    copy_picture<THREADS>(q, blockIdx.x, raw);
+    for (size_t n = blockIdx.x; n < q.p.count; n += gridDim.x) {
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        const bool mine = stage_picture<F, PAIRS, THREADS>(q, samples, shared, unit);
+        const bool same = __syncthreads_and(mine);
+        if (n + gridDim.x < q.p.count)
+            copy_picture<THREADS>(q, n + gridDim.x, raw);
+        unit = shared.scales[0];
+        tile.out = static_cast<unsigned char *>(q.p.out.samples) + n * q.p.out.batch;
+        if (same)
+            run_units<F, true, PICTURE_WARPS>(q, tile, shared);
+        else
+            run_units<F, false, PICTURE_WARPS>(q, tile, shared);
+    }
 }
 
 /* ---- a launch ---- */
@@ -814,25 +952,14 @@ template <typename F> Cut cut(const GfLaunch *launch)
     return cut;
 }
 
-template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+/* All but how it is cut. */
+template <typename F> Layer describe(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     const GfTensorLayer *state = &static_cast<const GfTensorState *>(launch->state)->layer;
-    const Cut work = cut<F>(launch);
-    const size_t bytes = bytes_of<F>(launch, work.units);
-    const size_t blocks = tiles_of<F>(launch, work.units) * work.splits;
-    if (blocks > INT_MAX || bytes > gf_shared_limit())
-        return cudaErrorNotSupported;
     Layer q = {};
     q.p = gf_problem<float>(launch);
-    q.splits = static_cast<unsigned>(work.splits);
-    q.across =
-        static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tile_columns)));
-    q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
     q.runs = static_cast<int>(gf_tensor_first(step).runs);
-    q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));
-    q.units = static_cast<int>(work.units);
-    q.rows = (q.units * F::rows - 1) * F::stride + F::height;
     q.size = gf_sample_size(step->in);
     q.out_size = gf_sample_size(step->out);
     q.sample = step->in;
@@ -843,9 +970,70 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     for (size_t c = 0; step->centres && c < step->channels; c++)
         q.centres[c] = static_cast<float>(step->centres[c]);
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
+    return q;
+}
+
+template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfStep *step = launch->step;
+    const Cut work = cut<F>(launch);
+    const size_t bytes = bytes_of<F>(launch, work.units);
+    const size_t blocks = tiles_of<F>(launch, work.units) * work.splits;
+    if (blocks > INT_MAX || bytes > gf_shared_limit())
+        return cudaErrorNotSupported;
+    Layer q = describe<F>(launch);
+    q.splits = static_cast<unsigned>(work.splits);
+    q.across =
+        static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tile_columns)));
+    q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
+    q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));
+    q.units = static_cast<int>(work.units);
+    q.rows = (q.units * F::rows - 1) * F::stride + F::height;
     const auto kernel = tensor_first<F, In>;
     const GfBlocks grid = {static_cast<unsigned>(blocks), THREADS, bytes};
     return gf_launch_early(kernel, gf_spread(kernel, grid), stream, q);
+}
+
+/* Are there many pictures a block, each small enough for one, and nothing between their rows? */
+bool are_pictures(const GfLaunch *launch)
+{
+    enum { MANY = 2 };
+    using F = PictureForm<GF_SPECIAL_SIDE>;
+    const GfStep *step = launch->step;
+    const size_t blocks = F::blocks * gf_multiprocessors();
+    const size_t bytes = step->in_width * step->in_height * sizeof(float);
+    const bool whole = launch->y0 == 0 && launch->y1 == step->out_height && launch->in.first == 0 &&
+                       launch->in.capacity >= step->in_height;
+    const bool dense = launch->in.pixel == 1 && bytes % sizeof(float4) == 0 &&
+                       launch->in.stride == step->in_width * sizeof(float) &&
+                       gf_aligned(launch->in.samples, 0, launch->in.batch, sizeof(float4));
+    return step->in == GF_F32 && step->linear.height == GF_SPECIAL_SIDE && launch->tiling == 0 &&
+           (step->border == GF_BORDER_CONSTANT || step->border == GF_BORDER_VALID) && whole &&
+           dense && step->out_width <= F::tile_columns && launch->count >= MANY * blocks;
+}
+
+template <bool PAIRS> cudaError_t run_pictures(const GfLaunch *launch, cudaStream_t stream)
+{
+    using F = PictureForm<GF_SPECIAL_SIDE>;
+    const GfStep *step = launch->step;
+    const auto kernel = tensor_pictures<F, PAIRS>;
+    Layer q = describe<F>(launch);
+    q.rows = gf_divide_up(static_cast<int>(step->out_height), F::unit_rows) * F::unit_rows +
+             F::height - 1;
+    q.plain = q.vectors && step->out == GF_F32 && step->posts == 0 &&
+              launch->out.batch / sizeof(float) <= INT_MAX;
+    const size_t bytes =
+        (step->in_width * step->in_height + static_cast<size_t>(q.rows) * (F::pitch + 1)) *
+        sizeof(float);
+    int each = 0;
+    cudaError_t error = gf_allow_shared(kernel, bytes);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, PICTURE_WARPS * WARP,
+                                                              bytes);
+    if (error != cudaSuccess || each == 0)
+        return error != cudaSuccess ? error : cudaErrorNotSupported;
+    const unsigned blocks = static_cast<unsigned>(each * gf_multiprocessors());
+    return gf_launch_early(kernel, {blocks, PICTURE_WARPS * WARP, bytes}, stream, q);
 }
 
 /* Bytes are exact, and so must be what stands around them. */
@@ -899,6 +1087,10 @@ extern "C" cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream
         return cudaErrorInvalidValue;
     if (launch->tiling > 0 && (launch->tiling <= OTHERS || launch->tiling > OTHERS + TILES))
         return cudaErrorNotSupported;
+    if (gf_tensor_first(launch->step).few && are_pictures(launch)) {
+        const bool pairs = launch->step->in_width % 2 == 0 && launch->step->origin_x % 2 == 0;
+        return pairs ? run_pictures<true>(launch, stream) : run_pictures<false>(launch, stream);
+    }
     switch (launch->step->stride_x) {
     case 1:
         return run_height<1>(launch, stream);

@@ -299,6 +299,30 @@ static void crowd(size_t side)
     run_trial(&trial, filter);
 }
 
+/* Small layers on so many pictures, with nothing between their rows, that each block takes several of them whole:
+ * widths about what such a block holds, zeros around them or nothing. */
+static void small_pictures(size_t turn)
+{
+    static const size_t widths[] = {12, 102, 7, 97, 100, 33, 64, 95};
+    const size_t width = widths[turn % 8], padding = turn % 4;
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + turn % 4, 1, 1, 7, 7);
+    linear->sampling.fit = GF_FIT_PAD;
+    linear->sampling.left = linear->sampling.right = padding;
+    linear->sampling.top = linear->sampling.bottom = turn % 3 ? padding : 3;
+    linear->sampling.border = GF_BORDER_CONSTANT;
+    linear->sampling.border_value = turn % 3 == 1 ? 0.5 : 0.0;
+    if (turn % 2)
+        add_bias(linear, 0.25);
+    GfPlanOptions options = options_of(GF_F32, GF_BORDER_CONSTANT);
+    options.sample = GF_F32;
+    Trial trial =
+        trial_of("small pictures", format_of(width, turn % 2 ? 8 : 12, 1, GF_F32), options, filter);
+    trial.count = 800;
+    trial.lay_in = trial.lay_out = LAY_NCHW;
+    run_trial(&trial, filter);
+}
+
 void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
@@ -316,6 +340,8 @@ void test_minibatches(void)
         cut_apart(i);
     for (size_t side = 3; side <= 11 && !quick; side += 4)
         crowd(side);
+    for (size_t i = 0; i < (quick ? 1 : 8); i++)
+        small_pictures(i);
 }
 
 /* A wide kernel on a picture of every width up to 70, and then of up to five strips whose rows are aligned as
