@@ -99,15 +99,15 @@ static GfCard card_of(int capability)
     return (GfCard){.capability = capability, .groups = capability == 90};
 }
 
-/* What `auto` takes for the layer, before its pool or something else. */
-static const char *chosen_before(const Pair *pair, bool pool, int capability)
+/* What `auto` takes for the layer on so many pictures, before its pool or something else. */
+static const char *chosen_for(const Pair *pair, bool pool, size_t pictures, int capability)
 {
     GfFilter *filter = make_filter(pair);
     GfPlan *plan = make_plan(pair, filter);
     const GfPipeline *pipeline = &plan->pipelines[0];
     const GfStep *step = pipeline->steps, *next = pool ? step + 1 : NULL;
     const GfCard card = card_of(capability);
-    const char *name = gf_algorithm_choose(step, next, pipeline->wide, 1, &card)->name;
+    const char *name = gf_algorithm_choose(step, next, pipeline->wide, pictures, &card)->name;
     gf_plan_free(plan);
     gf_filter_free(filter);
     return name;
@@ -115,7 +115,7 @@ static const char *chosen_before(const Pair *pair, bool pool, int capability)
 
 static const char *chosen(const Pair *pair, int capability)
 {
-    return chosen_before(pair, false, capability);
+    return chosen_for(pair, false, 1, capability);
 }
 
 /* Layers large enough to be worth while on tensor cores, as measured, and those that are not. */
@@ -131,9 +131,8 @@ static void test_layers_on_tensor_cores(void **unused)
     assert_string_equal(chosen(&pair, 80), "tensor");
     assert_string_equal(chosen(&pair, 75), "general");
     for (pair.side = 1; pair.side <= 8; pair.side++)
-        assert_string_equal(chosen(&pair, 90), pair.side == 3 || pair.side == 5 || pair.side == 7
-                                                   ? "tensor"
-                                                   : "implicit");
+        assert_string_equal(chosen(&pair, 90),
+                            pair.side % 2 == 1 && pair.side < 8 ? "tensor" : "implicit");
     pair = large;
     pair.maps = 31;
     assert_string_equal(chosen(&pair, 90), "general");
@@ -143,13 +142,55 @@ static void test_layers_on_tensor_cores(void **unused)
     pair = large;
     pair.format.width = pair.format.height = 32;
     assert_string_equal(chosen(&pair, 90), "general");
-    /* One tap: where a map has many, and there are many maps. */
+    /* Of few channels from 3 * 2^24 multiply-adds on, of more from 2^26 on. */
     pair = large;
-    pair.side = 1;
-    pair.maps = 256;
+    pair.format.channels = 16;
+    pair.maps = 128;
+    pair.format.width = pair.format.height = 54 + 2;
     assert_string_equal(chosen(&pair, 90), "tensor");
-    pair.maps = 255;
-    assert_string_equal(chosen(&pair, 90), "implicit");
+    pair.format.width = pair.format.height = 52 + 2;
+    assert_string_equal(chosen(&pair, 90), "general");
+}
+
+/* Layers of a single tap, by channels, maps and the side of a picture. */
+static void test_single_taps(void **unused)
+{
+    const struct {
+        size_t channels, maps, side;
+        const char *name;
+    } cases[] = {{64, 64, 46, "tensor"},    {64, 64, 45, "general"},   {16, 256, 46, "tensor"},
+                 {15, 256, 46, "implicit"}, {64, 63, 127, "implicit"}, {64, 63, 128, "general"},
+                 {128, 32, 45, "tensor"},   {127, 32, 45, "implicit"}, {128, 32, 46, "implicit"},
+                 {96, 31, 181, "general"},  {96, 31, 182, "implicit"}, {96, 16, 54, "general"},
+                 {96, 15, 54, "implicit"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Pair pair = {.format = {.width = cases[i].side,
+                                      .height = cases[i].side,
+                                      .channels = cases[i].channels,
+                                      .sample = GF_F32},
+                           .out = GF_F32,
+                           .maps = cases[i].maps,
+                           .side = 1};
+        assert_string_equal(chosen(&pair, 90), cases[i].name);
+    }
+}
+
+/* Many small pictures are work for tensor cores, too; of 5 x 5 `special` has a way of its own for them. */
+static void test_minibatches(void **unused)
+{
+    Pair pair = {.format = {.width = 86, .height = 86, .channels = 1, .sample = GF_F32},
+                 .out = GF_F32,
+                 .maps = 4,
+                 .side = 7};
+    (void)unused;
+    assert_string_equal(chosen_for(&pair, false, 1, 90), "special");
+    assert_string_equal(chosen_for(&pair, false, 100, 90), "tensor");
+    assert_string_equal(chosen_for(&pair, true, 100, 90), "special");
+    pair.side = 5;
+    pair.maps = 16;
+    pair.format.width = pair.format.height = 32;
+    assert_string_equal(chosen_for(&pair, false, 1024, 90), "special");
 }
 
 /* Windows that far apart have room in the shared memory of cards with products of groups alone. */
@@ -186,7 +227,11 @@ static void test_depthwise_layers(void **unused)
     pair.side = 3;
     pair.maps = 256;
     assert_string_equal(chosen(&pair, 90), "general");
+    pair.format.width = pair.format.height = 128;
+    assert_string_equal(chosen(&pair, 90), "shared");
     pair.side = 4;
+    assert_string_equal(chosen(&pair, 90), "shared");
+    pair.maps = 320;
     assert_string_equal(chosen(&pair, 90), "implicit");
 }
 
@@ -216,7 +261,7 @@ static void test_layers_on_pictures(void **unused)
     pair.side = 5;
     assert_string_equal(chosen(&pair, 90), "tensor");
     assert_string_equal(chosen(&pair, 75), "special");
-    assert_string_equal(chosen_before(&pair, true, 90), "special");
+    assert_string_equal(chosen_for(&pair, true, 1, 90), "special");
     pair.maps = 7;
     assert_string_equal(chosen(&pair, 90), "special");
     pair.side = 7;
@@ -337,6 +382,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_on_tensor_cores),
+        cmocka_unit_test(test_single_taps),
+        cmocka_unit_test(test_minibatches),
         cmocka_unit_test(test_layers_on_pictures),
         cmocka_unit_test(test_layers_on_large_gray),
         cmocka_unit_test(test_dilated_layers),

@@ -133,16 +133,23 @@ static const char *chosen(size_t width, size_t height, GfStep step)
 static void test_choice(void **state)
 {
     double weights[2 * TAPS] = {0.1, 0.23, 0.3571, -0.2, 1.0};
+    double smooth[] = {0.123, 0.754, 0.123};
     double plain[TAPS] = {1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0};
     (void)state;
     for (size_t side = 16; side < 600; side += 91)
         assert_string_equal(chosen(side, 64 * side, kernel(weights)), "special");
     assert_string_equal(chosen(100, 100, kernel(plain)), "special");
-    assert_string_equal(chosen(127, 129, kernel(plain)), "special");
-    assert_string_equal(chosen(127, 130, kernel(plain)), "tensor");
+    assert_string_equal(chosen(127, 2064, kernel(plain)), "special");
+    assert_string_equal(chosen(127, 2065, kernel(plain)), "tensor");
     assert_string_equal(chosen(128, 1 << 16, kernel(plain)), "special");
     assert_string_equal(chosen(641, 481, kernel(plain)), "special");
     GfStep step = kernel(weights);
+    step.separable = true; /* of which `tensor` needs a plane a direction */
+    step.linear.columns = step.linear.rows = smooth;
+    assert_string_equal(chosen(64, 4096, step), "special");
+    assert_string_equal(chosen(64, 16384, step), "tensor");
+    assert_string_equal(chosen(641, 481, step), "special");
+    step = kernel(weights);
     step.channels = step.out_channels = step.post_channels = RGB;
     assert_string_equal(chosen(LARGE, LARGE, step), "tensor");
     for (size_t channels = 1; channels <= RGB; channels += RGB - 1) {
