@@ -805,7 +805,8 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
 
 constexpr int PICTURE_WARPS = 5, PICTURE_WINDOWS = 40;
 
-template <int HEIGHT> using PictureForm = Form<HEIGHT, 1, false, true, true, PICTURE_WINDOWS, true>;
+/* Floats of one channel, few maps, the side of kernel for which `auto` takes that. */
+using PictureForm = Form<GF_SPECIAL_SIDE, 1, false, true, true, PICTURE_WINDOWS, true>;
 
 /* A picture as its samples lie, in vectors. */
 template <int THREADS> __device__ void copy_picture(const Layer &q, size_t n, float4 *raw)
@@ -994,46 +995,50 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return gf_launch_early(kernel, gf_spread(kernel, grid), stream, q);
 }
 
-/* Are there many pictures a block, each small enough for one, and nothing between their rows? */
+/* Rows of a whole picture's units, and the shared memory of a block that takes one. */
+size_t picture_rows(const GfStep *step)
+{
+    using F = PictureForm;
+    return gf_divide_up(step->out_height, size_t{F::unit_rows}) * F::unit_rows + F::height - 1;
+}
+
+size_t picture_bytes(const GfStep *step)
+{
+    return (step->in_width * step->in_height + picture_rows(step) * (PictureForm::pitch + 1)) *
+           sizeof(float);
+}
+
+/* Are there several pictures for each block, all blocks at a time, and nothing between their rows? */
 bool are_pictures(const GfLaunch *launch)
 {
     enum { MANY = 2 };
-    using F = PictureForm<GF_SPECIAL_SIDE>;
+    using F = PictureForm;
     const GfStep *step = launch->step;
-    const size_t blocks = F::blocks * gf_multiprocessors();
-    const size_t bytes = step->in_width * step->in_height * sizeof(float);
+    const bool small =
+        step->out_width <= F::tile_columns && step->in_height <= SHRT_MAX &&
+        step->out_height <= SHRT_MAX && step->in_width <= SHRT_MAX &&
+        picture_bytes(step) + GF_BLOCK_BYTES <= gf_multiprocessor_bytes() / F::blocks;
     const bool whole = launch->y0 == 0 && launch->y1 == step->out_height && launch->in.first == 0 &&
                        launch->in.capacity >= step->in_height;
-    const bool dense = launch->in.pixel == 1 && bytes % sizeof(float4) == 0 &&
+    const bool dense = launch->in.pixel == 1 && step->in_width * step->in_height % 4 == 0 &&
                        launch->in.stride == step->in_width * sizeof(float) &&
                        gf_aligned(launch->in.samples, 0, launch->in.batch, sizeof(float4));
     return step->in == GF_F32 && step->linear.height == GF_SPECIAL_SIDE && launch->tiling == 0 &&
-           (step->border == GF_BORDER_CONSTANT || step->border == GF_BORDER_VALID) && whole &&
-           dense && step->out_width <= F::tile_columns && launch->count >= MANY * blocks;
+           (step->border == GF_BORDER_CONSTANT || step->border == GF_BORDER_VALID) && small &&
+           whole && dense && launch->count >= MANY * F::blocks * gf_multiprocessors();
 }
 
 template <bool PAIRS> cudaError_t run_pictures(const GfLaunch *launch, cudaStream_t stream)
 {
-    using F = PictureForm<GF_SPECIAL_SIDE>;
+    using F = PictureForm;
     const GfStep *step = launch->step;
-    const auto kernel = tensor_pictures<F, PAIRS>;
     Layer q = describe<F>(launch);
-    q.rows = gf_divide_up(static_cast<int>(step->out_height), F::unit_rows) * F::unit_rows +
-             F::height - 1;
+    q.rows = static_cast<int>(picture_rows(step));
     q.plain = q.vectors && step->out == GF_F32 && step->posts == 0 &&
               launch->out.batch / sizeof(float) <= INT_MAX;
-    const size_t bytes =
-        (step->in_width * step->in_height + static_cast<size_t>(q.rows) * (F::pitch + 1)) *
-        sizeof(float);
-    int each = 0;
-    cudaError_t error = gf_allow_shared(kernel, bytes);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, PICTURE_WARPS * WARP,
-                                                              bytes);
-    if (error != cudaSuccess || each == 0)
-        return error != cudaSuccess ? error : cudaErrorNotSupported;
-    const unsigned blocks = static_cast<unsigned>(each * gf_multiprocessors());
-    return gf_launch_early(kernel, {blocks, PICTURE_WARPS * WARP, bytes}, stream, q);
+    const unsigned blocks = static_cast<unsigned>(F::blocks * gf_multiprocessors());
+    return gf_launch_early(tensor_pictures<F, PAIRS>,
+                           {blocks, PICTURE_WARPS * WARP, picture_bytes(step)}, stream, q);
 }
 
 /* Bytes are exact, and so must be what stands around them. */

@@ -316,8 +316,8 @@ static void small_pictures(size_t turn)
         add_bias(linear, 0.25);
     GfPlanOptions options = options_of(GF_F32, GF_BORDER_CONSTANT);
     options.sample = GF_F32;
-    Trial trial =
-        trial_of("small pictures", format_of(width, turn % 2 ? 8 : 12, 1, GF_F32), options, filter);
+    const size_t height = turn == 8 ? 348 : turn % 2 ? 8 : 12; /* or too many rows for a block */
+    Trial trial = trial_of("small pictures", format_of(width, height, 1, GF_F32), options, filter);
     trial.count = 800;
     trial.lay_in = trial.lay_out = LAY_NCHW;
     run_trial(&trial, filter);
@@ -340,7 +340,7 @@ void test_minibatches(void)
         cut_apart(i);
     for (size_t side = 3; side <= 11 && !quick; side += 4)
         crowd(side);
-    for (size_t i = 0; i < (quick ? 1 : 8); i++)
+    for (size_t i = 0; i < (quick ? 1 : 9); i++)
         small_pictures(i);
 }
 
