@@ -303,7 +303,8 @@ static void crowd(size_t side)
  * widths about what such a block holds, zeros around them or nothing. */
 static void small_pictures(size_t turn)
 {
-    static const size_t widths[] = {12, 102, 7, 97, 100, 33, 64, 95};
+    static const size_t widths[] = {12, 84, 7,  80,
+                                    86, 33, 81, 81}; /* of maps: 6, 80, 5, 80, 80, 29, 79, 81 */
     const size_t width = widths[turn % 8], padding = turn % 4;
     GfFilter *filter = new_filter();
     GfLinear *linear = add_layer(filter, 1 + turn % 4, 1, 1, 7, 7);
