@@ -103,6 +103,25 @@ static GfStatus sizes_cases(Specs *specs)
     return GF_OK;
 }
 
+/* ---- odd: pictures whose rows are no whole words ---- */
+
+static GfStatus odd_cases(Specs *specs)
+{
+    static const size_t kernels[] = {3, 5, 7, 9, 15};
+    static const struct {
+        GfSample sample;
+        size_t channels;
+    } kinds[] = {{GF_U8, 1}, {GF_U8, 3}, {GF_F32, 1}};
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        for (size_t k = 0; k < COUNT(kernels); k++)
+            for (Taps taps = TAPS_RANDOM; taps <= TAPS_GAUSS; taps++) {
+                Spec spec = picture(kinds[i].sample, kinds[i].channels, kernels[k], taps);
+                spec.width = spec.height = PICTURE - 1;
+                GF_TRY(specs_add(specs, spec));
+            }
+    return GF_OK;
+}
+
 /* ---- general: many channels, the same paper's other grid ---- */
 
 static Spec general(size_t size, size_t kernel, size_t channels, size_t filters)
@@ -334,6 +353,7 @@ const Suite suites[] = {
     {"special", "one input channel, f32, 1 to 32 filters", special_cases, true},
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"sizes", "3 x 3 on bytes, pictures of 64 x 64 to 8192 x 8192", sizes_cases, true},
+    {"odd", "pictures whose rows are no whole words", odd_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
     {"networks", "layers of known networks, batches of 1, 8 and 32", network_cases, true},

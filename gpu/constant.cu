@@ -102,8 +102,8 @@ __device__ inline Sum combine(const GfProblem<Sum> &p, const Sum *taps, int o, C
 /* What is not all inside: a function by itself, so that the border's rules take no registers from
  * the rest. */
 template <typename In, typename Sum>
-__device__ __noinline__ Sum combine_anywhere(const GfProblem<Sum> &p, const Sum *taps, size_t n,
-                                             int o, long long x, long long y)
+__device__ inline Sum combine_anywhere(const GfProblem<Sum> &p, const Sum *taps, size_t n, int o,
+                                       long long x, long long y)
 {
     return combine(p, taps, o, [&](const Sum *channel_taps, int c) {
         return sum_anywhere<In>(p, channel_taps, n, c, x, y);
@@ -111,8 +111,7 @@ __device__ __noinline__ Sum combine_anywhere(const GfProblem<Sum> &p, const Sum 
 }
 
 template <typename In, typename Sum>
-__device__ __noinline__ void keep_alpha(const GfProblem<Sum> &p, size_t n, int o, long long x,
-                                        size_t y)
+__device__ inline void keep_alpha(const GfProblem<Sum> &p, size_t n, int o, long long x, size_t y)
 {
     gf_keep_alpha<In>(p, n, o, x, y);
 }

@@ -50,7 +50,7 @@ __device__ Sum respond(const GfProblem<Sum> &p, size_t n, int f, int c, long lon
 }
 
 template <typename In, typename Sum>
-__global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y)
+__global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y, sizeof(Sum) == sizeof(float) ? 3 : 2)
     direct(const __grid_constant__ GfProblem<Sum> p, const __grid_constant__ GfTiles tiles)
 {
     int o;

@@ -117,7 +117,7 @@ __device__ inline void finish(const Pool<Sum> &pool, const Window &w, const Dige
 }
 
 template <typename In, typename Sum>
-__global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y)
+__global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y, 1)
     pool_small(const __grid_constant__ Pool<Sum> pool)
 {
     int c;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y)
 
 /* A block a sample: its threads' shares are brought together two by two, in a fixed order. */
 template <typename In, typename Sum>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     pool_large(const __grid_constant__ Pool<Sum> pool, const __grid_constant__ GfCut cut)
 {
     __shared__ Sum most[BLOCK];

@@ -393,9 +393,17 @@ __device__ void keep_alpha(const Separable<Sum> &s, const Block &block)
                 gf_keep_alpha<In>(s.p, block.picture, block.channel, block.left + i, block.top + r);
 }
 
+/* Of a multiprocessor, where the compiler by itself would ask for fewer registers than do without spills; else 0. */
+template <typename Sum, int SIDE, int FILTERS>
+constexpr int BLOCKS = sizeof(Sum) == sizeof(double) ? 2
+                       : SIDE == 0                   ? 5
+                       : SIDE == 5 && FILTERS == 2   ? 6
+                                                     : 0;
+
 /* SIDE: width and height of kernels whose passes are unrolled, or 0: any. */
 template <typename In, typename Sum, int SIDE, int FILTERS>
-__global__ void __launch_bounds__(THREADS) separable(const __grid_constant__ Separable<Sum> s)
+__global__ void __launch_bounds__(THREADS, (BLOCKS<Sum, SIDE, FILTERS>))
+    separable(const __grid_constant__ Separable<Sum> s)
 {
     GF_BLOCK_MEMORY(float4, memory);
     const Shared<Sum> shared = divide_memory<SIDE>(s, memory);

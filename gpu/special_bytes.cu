@@ -32,11 +32,12 @@ namespace
 constexpr int ROWS = 8;              /* output rows of a strip */
 constexpr int WARPS = 4, BLOCKS = 5; /* of a block, one below the other; of a multiprocessor */
 
-constexpr int WORDS = 4, VECTOR = WORDS * 4;     /* of a lane; samples */
-constexpr int STRIP = 32 * VECTOR;               /* samples */
-constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1; /* taps; input rows of a strip */
-constexpr int REACH = 4; /* bytes beside a strip that are read; channels are no more */
-constexpr int ODD = 32;  /* samples of a row that are read one by one, at most */
+constexpr int WORDS = 4, VECTOR = WORDS * 4;               /* of a lane; samples */
+constexpr int STRIP = 32 * VECTOR, HALF_STRIP = STRIP / 2; /* samples */
+constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1;           /* taps; input rows of a strip */
+constexpr int REACH = 4;             /* bytes beside a strip that are read; channels are no more */
+constexpr int ODD = 32;              /* samples of a row that are read one by one, at most */
+constexpr int MOST_HALVED = 1 << 20; /* samples of a row of half strips */
 constexpr float UNIT = 1.0f / (1 << 24); /* of halves */
 constexpr int RGB = 3;                   /* channels */
 constexpr size_t MOST_BLOCKS = 65535;    /* what grid.y holds */
@@ -79,9 +80,10 @@ struct Strip {
     int first;     /* its first sample */
 };
 
-__device__ int my_lane()
+/* Of the LANES that have a strip. */
+template <int LANES = 32> __device__ int my_lane()
 {
-    return static_cast<int>(threadIdx.x % 32);
+    return static_cast<int>(threadIdx.x % LANES);
 }
 
 /* ---- reading ---- */
@@ -199,14 +201,15 @@ __device__ void take_pixels(const Bytes &s, int own, const Odd &odd, Rows &rows)
 }
 
 /* A strip with all its vectors on the picture. */
-template <int C>
+template <int C, int LANES>
 __device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
 {
     constexpr int before = C == 1 ? 1 : REACH;
-    const int lane = my_lane(), own = strip.first + lane * VECTOR, end = strip.first + STRIP;
-    const int slots = find_slots(s, strip);
+    const int lane = my_lane<LANES>(), own = strip.first + lane * VECTOR;
+    const int end = strip.first + LANES * VECTOR, slots = find_slots(s, strip);
+    const bool in_line = LANES == 32 ? slots >= 0 : __all_sync(~0u, slots >= 0);
     const bool at_side = strip.first == 0 || end == s.samples;
-    if (slots >= 0 && !at_side) {
+    if (in_line && !at_side) {
         const uint8_t *row = row_at(s, slots) + own;
         read_in_line<C>(row, row - before, row + VECTOR, s.in_stride, rows);
         return;
@@ -215,7 +218,7 @@ __device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &r
         read_pixels<C>(s, strip, odd);
     const int left = own == 0 ? C == 1 ? s.left : 0 : own - before;
     const int right = own + VECTOR == s.samples ? C == 1 ? s.right : own : own + VECTOR;
-    if (slots >= 0 && (C > 1 || s.left >= 0)) {
+    if (in_line && (C > 1 || s.left >= 0)) {
         const uint8_t *row = row_at(s, slots);
         read_in_line<C>(row + own, row + left, row + right, s.in_stride, rows);
     } else {
@@ -223,7 +226,7 @@ __device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &r
         const uint32_t word = s.border_word, beside = C == 1 ? word & 0xff : word;
 #pragma unroll
         for (int r = 0; r < COUNT; r++) {
-            const int slot = __shfl_sync(~0u, found, r);
+            const int slot = __shfl_sync(~0u, found, r, LANES);
             const uint8_t *row = row_at(s, max(slot, 0));
             const bool here = slot >= 0;
             rows.own[r] = here ? load_vector(row + own) : make_uint4(word, word, word, word);
@@ -421,10 +424,10 @@ __device__ void store(const Bytes &s, uint8_t *to, int left, const float (&v)[VE
 /* ---- the kernel ---- */
 
 /* From a strip's rows to its samples. */
-template <Ending ENDING, int C, bool WHOLE>
+template <Ending ENDING, int C, int LANES, bool WHOLE>
 __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
 {
-    const int sample = strip.first + my_lane() * VECTOR;
+    const int sample = strip.first + my_lane<LANES>() * VECTOR;
     uint8_t *to = s.out + blockIdx.z * s.out_batch +
                   static_cast<size_t>(static_cast<unsigned>(strip.top)) * s.out_stride + sample;
     float sums[SIDE][VECTOR] = {};
@@ -450,31 +453,39 @@ __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
     }
 }
 
-template <Ending ENDING, int C>
+/* LANES: 32, or 16 for half strips, two of a warp, one below the other. Those are all whole. */
+template <Ending ENDING, int C, int LANES>
 __global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid_constant__ Bytes s)
 {
-    __shared__ Odd odd[WARPS];
+    __shared__ Odd odd[LANES == 32 ? WARPS : 1];
+    constexpr int LENGTH_OF_STRIP = LANES * VECTOR, BELOW = 32 / LANES;
     const int warp = gf_warp();
-    const int top = (static_cast<int>(blockIdx.y) * WARPS + warp) * ROWS;
+    const int top = (static_cast<int>(blockIdx.y) * WARPS + warp) * BELOW * ROWS;
     if (top >= s.rows)
         return;
     gf_wait_for_stream();
-    const Strip strip = {min(top, s.last_top), min(s.rows, ROWS),
-                         min(static_cast<int>(blockIdx.x) * STRIP, s.last_first)};
-    const int end = strip.first + STRIP;
+    const int own_top = BELOW == 1 ? top : top + static_cast<int>(threadIdx.x) % 32 / LANES * ROWS;
+    const Strip strip = {min(own_top, s.last_top), min(s.rows, ROWS),
+                         min(static_cast<int>(blockIdx.x) * LENGTH_OF_STRIP, s.last_first)};
+    const int end = strip.first + LENGTH_OF_STRIP;
     const bool sides_here = C == 1 || end == s.samples || end + REACH <= s.samples;
     Rows rows;
-    if (s.rows >= ROWS && end <= s.samples && sides_here && s.vector_out) {
-        read_whole<C>(s, strip, odd[warp], rows);
+    if (LANES < 32 || (s.rows >= ROWS && end <= s.samples && sides_here && s.vector_out)) {
+        read_whole<C, LANES>(s, strip, odd[LANES == 32 ? warp : 0], rows);
         __syncwarp(); /* no instruction, but the compiler's order is better with it */
-        compute<ENDING, C, true>(s, strip, rows);
+        compute<ENDING, C, LANES, true>(s, strip, rows);
     } else {
         read_any<C>(s, strip, odd[warp], rows);
-        compute<ENDING, C, false>(s, strip, rows);
+        compute<ENDING, C, LANES, false>(s, strip, rows);
     }
 }
 
 /* ---- the launcher ---- */
+
+int last_first(const Bytes &s, int strip)
+{
+    return s.samples % VECTOR == 0 && s.samples >= strip ? s.samples - strip : s.samples;
+}
 
 Bytes describe(const GfLaunch *launch)
 {
@@ -500,7 +511,7 @@ Bytes describe(const GfLaunch *launch)
     s.width = static_cast<int>(step->in_width);
     s.height = static_cast<int>(step->in_height);
     s.last_top = s.rows > ROWS ? s.rows - ROWS : 0;
-    s.last_first = s.samples % VECTOR == 0 && s.samples >= STRIP ? s.samples - STRIP : s.samples;
+    s.last_first = last_first(s, STRIP);
     s.left = static_cast<int>(gf_border_index(-1, s.width, step->border));
     s.right = static_cast<int>(gf_border_index(s.width, s.width, step->border));
     s.vector_out = gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, VECTOR);
@@ -528,14 +539,35 @@ Ending place_taps(const GfLaunch *launch, Bytes *s)
     return in_taps ? BARE : size ? SIZE : SCALED;
 }
 
+template <Ending ENDING, int C, int LANES>
+cudaError_t run_strips(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
+{
+    const auto kernel = special_bytes<ENDING, C, LANES>;
+    const dim3 grid(static_cast<unsigned>(gf_divide_up(s.samples, LANES * VECTOR)),
+                    static_cast<unsigned>(gf_divide_up(s.rows, ROWS * WARPS * 32 / LANES)),
+                    static_cast<unsigned>(launch->count));
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * WARPS, 0}), stream, s);
+}
+
+/* Half strips, where a row's last one would be half empty, and all are whole. */
+bool are_half(const Bytes &s)
+{
+    const int rest = s.samples % STRIP;
+    return rest > 0 && rest <= HALF_STRIP && s.samples <= MOST_HALVED && s.vector_out &&
+           s.samples >= HALF_STRIP && s.samples % VECTOR == 0 && s.rows >= ROWS;
+}
+
 template <Ending ENDING, int C>
 cudaError_t run(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
 {
-    const auto kernel = special_bytes<ENDING, C>;
-    const dim3 grid(static_cast<unsigned>(gf_divide_up(s.samples, STRIP)),
-                    static_cast<unsigned>(gf_divide_up(s.rows, ROWS * WARPS)),
-                    static_cast<unsigned>(launch->count));
-    return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * WARPS, 0}), stream, s);
+    if constexpr (C == 1) {
+        if (are_half(s)) {
+            Bytes half = s;
+            half.last_first = last_first(s, HALF_STRIP);
+            return run_strips<ENDING, C, 16>(launch, half, stream);
+        }
+    }
+    return run_strips<ENDING, C, 32>(launch, s, stream);
 }
 
 cudaError_t run_sum(const GfLaunch *launch, Bytes *s, cudaStream_t stream)

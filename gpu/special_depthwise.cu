@@ -137,8 +137,13 @@ __device__ void read_inside(const Depthwise &q, size_t n, int o, long long x, si
     }
 }
 
+/* Of a multiprocessor, where the compiler by itself would ask for fewer registers than do without spills; else 0. */
+template <int K, int STRIDE, bool INSIDE>
+constexpr int BLOCKS = K == 5 && STRIDE == 2 && !INSIDE ? 7 : 0;
+
 template <int K, int STRIDE, int ROWS, typename In, bool INSIDE>
-__global__ void __launch_bounds__(THREADS) depthwise(const __grid_constant__ Depthwise q)
+__global__ void __launch_bounds__(THREADS, (BLOCKS<K, STRIDE, INSIDE>))
+    depthwise(const __grid_constant__ Depthwise q)
 {
     __shared__ float kept[ROWS][THREADS];
     const GfProblem<float> &p = q.p;

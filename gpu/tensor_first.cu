@@ -728,8 +728,11 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
         for (int i = 0; i < F::unit_rows * N; i++) {
             const float(&sum)[4] = sums.of[i / N % F::rows];
             const int j = i % N + (F::tall ? i / N / F::rows * N : 0);
-            v[i] = fmaf(F::shifts == 2 && !F::few ? sum[j % 2 * 2 + j / 2] : sum[h * 2 + j], scale,
-                        shift);
+            /* A place that is computed would put the sums into memory where the loop is not unrolled. */
+            const float own = F::shifts == 2 && !F::few ? sum[j % 2 * 2 + j / 2]
+                              : h == 0                  ? sum[j]
+                                                        : sum[F::thread_maps == 1 ? j : 2 + j];
+            v[i] = fmaf(own, scale, shift);
         }
         if (F::tall && q.plain && x + N <= tile.columns && y + F::unit_rows <= tile.rows) {
             store_plain<F>(q, tile, o, x, y, v);

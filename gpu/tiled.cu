@@ -56,7 +56,8 @@ __device__ inline Sum sum_channel(const GfProblem<Sum> &p, const Sum *taps, cons
 }
 
 template <typename In, typename Sum, typename Taps>
-__global__ void __launch_bounds__(MOST_THREADS, sizeof(Taps) == TAPS ? 2 : 1)
+__global__ void __launch_bounds__(MOST_THREADS,
+                                  sizeof(Taps) == TAPS && sizeof(Sum) == sizeof(float) ? 2 : 1)
     tiled(const __grid_constant__ Tiled<Sum> t, const __grid_constant__ Taps taps)
 {
     __shared__ Sum tile[MOST_THREADS];

@@ -337,13 +337,14 @@ static GfFilter *byte_filter(size_t turn, GfPlanOptions *options)
     return filter;
 }
 
-/* Sides about those of a lane's vector (16 samples), of a strip (512 x 8), of a block (512 x 32); then large ones. */
+/* Sides about those of a lane's vector (16 samples), of a strip (512 x 8) or half of one, of a block (512 x 32); then
+ * large ones. */
 void test_byte_strips(void)
 {
-    static const size_t widths[] = {1,   2,   3,   4,    5,    6,    10,  11,  15,  16,  17,
-                                    31,  32,  33,  165,  169,  170,  171, 172, 187, 341, 342,
-                                    495, 496, 497, 507,  508,  509,  510, 511, 512, 513, 514,
-                                    515, 516, 517, 1023, 1024, 1025, 176, 336, 528, 1008};
+    static const size_t widths[] = {
+        1,   2,   3,    4,    5,    6,   10,  11,  15,   16,  17,  31,  32,  33,  165, 169, 170,
+        171, 172, 187,  341,  342,  495, 496, 497, 507,  508, 509, 510, 511, 512, 513, 514, 515,
+        516, 517, 1023, 1024, 1025, 176, 336, 528, 1008, 256, 272, 288, 752, 768, 1280};
     static const size_t heights[] = {1, 2, 3, 7, 8, 9, 10, 11, 31, 32, 33, 35, 63, 66};
     size_t turn = 0;
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
@@ -360,8 +361,8 @@ void test_byte_strips(void)
                          options, 2, filter);
             }
     static const size_t large[][3] = {
-        {1543, 1031, 1}, {1040, 517, 3}, {130, 8081, 1}, {8200, 40, 1}};
-    for (size_t i = 0; i < (quick ? 1 : 4); i++)
+        {768, 1031, 1}, {1543, 1031, 1}, {1040, 517, 3}, {130, 8081, 1}, {8200, 40, 1}};
+    for (size_t i = 0; i < (quick ? 1 : 5); i++)
         for (size_t kind = large[i][2] == 1 ? 0 : 4; kind < 6; kind++)
             for (int border = 0; border < (quick ? 1 : BORDERS); border++) {
                 GfPlanOptions options = options_of(GF_U8, (GfBorder)border);
