@@ -98,7 +98,7 @@ static void keep_cases(Specs *specs, const char *text)
 
 static GfStatus run_suite(Run *run, Race *race, const Options *options, const Suite *suite)
 {
-    Specs specs = {0};
+    Specs specs = {.seed = options->seed};
     if (!suite->cases) {
         const HostOptions host = {options->gpufilter, options->race.quick};
         return host_run(&host, &run->host);

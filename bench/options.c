@@ -15,15 +15,15 @@
 static const char usage[] =
     "usage: gpufilter-bench [--suite NAME[,NAME]|all] [--case TEXT] [--json FILE]\n"
     "           [--table FILE] [--algorithm NAME[,NAME]] [--without NAME[,NAME]]\n"
-    "           [--peer NAME|none] [--search METHOD] [--seconds BUDGET] [--quick]\n"
+    "           [--peer NAME|none] [--search METHOD] [--seconds BUDGET] [--quick] [--seed N]\n"
     "           [--commit ID] [--gpufilter PROGRAM] [--list] [--help]\n";
 
 /* ---- what there is ---- */
 
-static void print_list(void)
+static void print_list(unsigned seed)
 {
     for (const Suite *suite = suites; suite->name; suite++) {
-        Specs specs = {0};
+        Specs specs = {.seed = seed};
         char name[96];
         printf("%s: %s\n", suite->name, suite->summary);
         if (suite->cases && suite->cases(&specs) == GF_OK)
@@ -103,33 +103,27 @@ static GfStatus finish(Options *options)
 enum { QUICK = 1000, LIST, HELP };
 
 /* Options with a value, by their place in this list, and then those without. */
-static const struct option names[] = {{"suite", required_argument, NULL, 0},
-                                      {"json", required_argument, NULL, 1},
-                                      {"table", required_argument, NULL, 2},
-                                      {"algorithm", required_argument, NULL, 3},
-                                      {"without", required_argument, NULL, 4},
-                                      {"peer", required_argument, NULL, 5},
-                                      {"search", required_argument, NULL, 6},
-                                      {"seconds", required_argument, NULL, 7},
-                                      {"commit", required_argument, NULL, 8},
-                                      {"gpufilter", required_argument, NULL, 9},
-                                      {"case", required_argument, NULL, 10},
-                                      {"quick", no_argument, NULL, QUICK},
-                                      {"list", no_argument, NULL, LIST},
-                                      {"help", no_argument, NULL, HELP},
-                                      {NULL, 0, NULL, 0}};
+static const struct option names[] = {
+    {"suite", required_argument, NULL, 0},   {"json", required_argument, NULL, 1},
+    {"table", required_argument, NULL, 2},   {"algorithm", required_argument, NULL, 3},
+    {"without", required_argument, NULL, 4}, {"peer", required_argument, NULL, 5},
+    {"search", required_argument, NULL, 6},  {"seconds", required_argument, NULL, 7},
+    {"commit", required_argument, NULL, 8},  {"gpufilter", required_argument, NULL, 9},
+    {"case", required_argument, NULL, 10},   {"seed", required_argument, NULL, 11},
+    {"quick", no_argument, NULL, QUICK},     {"list", no_argument, NULL, LIST},
+    {"help", no_argument, NULL, HELP},       {NULL, 0, NULL, 0}};
 
 GfStatus options_read(int argc, char **argv, Options *options)
 {
-    const char *seconds = NULL;
+    const char *seconds = NULL, *seed = NULL;
     const char **values[] = {
         &options->suite,        &options->json,      &options->table,  &options->race.only,
         &options->race.without, &options->race.peer, &options->search, &seconds,
-        &options->commit,       &options->gpufilter, &options->text};
+        &options->commit,       &options->gpufilter, &options->text,   &seed};
     *options = (Options){.commit = GPUFILTER_COMMIT};
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == LIST)
-            print_list();
+            print_list(options->seed);
         if (option == HELP)
             fputs(usage, stdout);
         if (option == LIST || option == HELP)
@@ -140,6 +134,7 @@ GfStatus options_read(int argc, char **argv, Options *options)
             options->race.quick = true;
         else
             *values[option] = optarg;
+        options->seed = seed ? (unsigned)strtoul(seed, NULL, 10) : 0;
     }
     if (optind < argc)
         return gf_fail(GF_EUSAGE, "\"%s\" is no option", argv[optind]);

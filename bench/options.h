@@ -8,6 +8,7 @@ typedef struct Options {
     const char *text;  /* only cases whose names have it; NULL: all */
     const char *json, *table, *commit, *gpufilter, *search;
     double seconds; /* of a suite; 0: no limit */
+    unsigned seed;  /* of suite drawn */
     RaceOptions race;
 } Options;
 

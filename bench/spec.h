@@ -37,6 +37,7 @@ typedef struct Spec {
 typedef struct Specs {
     Spec *list; /* owned */
     size_t count, room;
+    unsigned seed; /* of cases that are drawn by chance */
 } Specs;
 
 /* Appends a copy. Errors: GF_EMEMORY. */

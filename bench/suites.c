@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bench/drawn.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- special: one input channel, the grid of Chen et al., DAC 2017, on today's sizes ---- */
@@ -107,18 +109,18 @@ static GfStatus sizes_cases(Specs *specs)
 
 static GfStatus odd_cases(Specs *specs)
 {
+    static const size_t sizes[][2] = {{641, 481}, {1501, 1101}, {3001, 2001}, {8191, 8191}};
     static const size_t kernels[] = {3, 5, 7, 9, 15};
-    static const struct {
-        GfSample sample;
-        size_t channels;
-    } kinds[] = {{GF_U8, 1}, {GF_U8, 3}, {GF_F32, 1}};
-    for (size_t i = 0; i < COUNT(kinds); i++)
-        for (size_t k = 0; k < COUNT(kernels); k++)
-            for (Taps taps = TAPS_RANDOM; taps <= TAPS_GAUSS; taps++) {
-                Spec spec = picture(kinds[i].sample, kinds[i].channels, kernels[k], taps);
-                spec.width = spec.height = PICTURE - 1;
-                GF_TRY(specs_add(specs, spec));
-            }
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (size_t channels = 1; channels <= 3; channels += 2)
+            for (size_t k = 0; k < COUNT(kernels); k++)
+                for (Taps taps = TAPS_RANDOM; taps <= TAPS_GAUSS; taps++) {
+                    Spec spec = picture(GF_U8, channels, kernels[k], taps);
+                    spec.width = sizes[i][0];
+                    spec.height = sizes[i][1];
+                    spec.methods = "tensor,special";
+                    GF_TRY(specs_add(specs, spec));
+                }
     return GF_OK;
 }
 
@@ -358,6 +360,7 @@ const Suite suites[] = {
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
     {"networks", "layers of known networks, batches of 1, 8 and 32", network_cases, true},
     {"sources", "the experiments of the methods' sources", sources_cases, false},
+    {"drawn", "cases of all kinds, their sizes drawn by chance (--seed)", drawn_cases, true},
     {"host", "the CPU backend, and whole processes", NULL, false},
     {0}};
 

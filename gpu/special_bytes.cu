@@ -32,12 +32,11 @@ namespace
 constexpr int ROWS = 8;              /* output rows of a strip */
 constexpr int WARPS = 4, BLOCKS = 5; /* of a block, one below the other; of a multiprocessor */
 
-constexpr int WORDS = 4, VECTOR = WORDS * 4;               /* of a lane; samples */
-constexpr int STRIP = 32 * VECTOR, HALF_STRIP = STRIP / 2; /* samples */
-constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1;           /* taps; input rows of a strip */
-constexpr int REACH = 4;             /* bytes beside a strip that are read; channels are no more */
-constexpr int ODD = 32;              /* samples of a row that are read one by one, at most */
-constexpr int MOST_HALVED = 1 << 20; /* samples of a row of half strips */
+constexpr int WORDS = 4, VECTOR = WORDS * 4;     /* of a lane; samples */
+constexpr int STRIP = 32 * VECTOR;               /* samples */
+constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1; /* taps; input rows of a strip */
+constexpr int REACH = 4; /* bytes beside a strip that are read; channels are no more */
+constexpr int ODD = 32;  /* samples of a row that are read one by one, at most */
 constexpr float UNIT = 1.0f / (1 << 24); /* of halves */
 constexpr int RGB = 3;                   /* channels */
 constexpr size_t MOST_BLOCKS = 65535;    /* what grid.y holds */
@@ -222,11 +221,14 @@ __device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &r
         const uint8_t *row = row_at(s, slots);
         read_in_line<C>(row + own, row + left, row + right, s.in_stride, rows);
     } else {
-        const int found = find_slot(s, strip, lane);
+        int found[(COUNT + LANES - 1) / LANES];
+#pragma unroll
+        for (int i = 0; i * LANES < COUNT; i++)
+            found[i] = find_slot(s, strip, i * LANES + lane);
         const uint32_t word = s.border_word, beside = C == 1 ? word & 0xff : word;
 #pragma unroll
         for (int r = 0; r < COUNT; r++) {
-            const int slot = __shfl_sync(~0u, found, r, LANES);
+            const int slot = __shfl_sync(~0u, found[r / LANES], r % LANES, LANES);
             const uint8_t *row = row_at(s, max(slot, 0));
             const bool here = slot >= 0;
             rows.own[r] = here ? load_vector(row + own) : make_uint4(word, word, word, word);
@@ -453,9 +455,10 @@ __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
     }
 }
 
-/* LANES: 32, or 16 for half strips, two of a warp, one below the other. Those are all whole. */
+/* A strip is for LANES; of fewer than 32 a warp has several, one below the other, all of them whole. */
 template <Ending ENDING, int C, int LANES>
-__global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid_constant__ Bytes s)
+__global__ void __launch_bounds__(32 * WARPS, LANES == 32 ? BLOCKS : BLOCKS - 1)
+    special_bytes(const __grid_constant__ Bytes s)
 {
     __shared__ Odd odd[LANES == 32 ? WARPS : 1];
     constexpr int LENGTH_OF_STRIP = LANES * VECTOR, BELOW = 32 / LANES;
@@ -482,11 +485,6 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS) special_bytes(const __grid
 
 /* ---- the launcher ---- */
 
-int last_first(const Bytes &s, int strip)
-{
-    return s.samples % VECTOR == 0 && s.samples >= strip ? s.samples - strip : s.samples;
-}
-
 Bytes describe(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
@@ -511,7 +509,6 @@ Bytes describe(const GfLaunch *launch)
     s.width = static_cast<int>(step->in_width);
     s.height = static_cast<int>(step->in_height);
     s.last_top = s.rows > ROWS ? s.rows - ROWS : 0;
-    s.last_first = last_first(s, STRIP);
     s.left = static_cast<int>(gf_border_index(-1, s.width, step->border));
     s.right = static_cast<int>(gf_border_index(s.width, s.width, step->border));
     s.vector_out = gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, VECTOR);
@@ -540,31 +537,33 @@ Ending place_taps(const GfLaunch *launch, Bytes *s)
 }
 
 template <Ending ENDING, int C, int LANES>
-cudaError_t run_strips(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
+cudaError_t run_strips(const GfLaunch *launch, Bytes s, cudaStream_t stream)
 {
+    constexpr int LENGTH_OF_STRIP = LANES * VECTOR;
     const auto kernel = special_bytes<ENDING, C, LANES>;
-    const dim3 grid(static_cast<unsigned>(gf_divide_up(s.samples, LANES * VECTOR)),
+    const dim3 grid(static_cast<unsigned>(gf_divide_up(s.samples, LENGTH_OF_STRIP)),
                     static_cast<unsigned>(gf_divide_up(s.rows, ROWS * WARPS * 32 / LANES)),
                     static_cast<unsigned>(launch->count));
+    s.last_first = s.samples % VECTOR == 0 && s.samples >= LENGTH_OF_STRIP
+                       ? s.samples - LENGTH_OF_STRIP
+                       : s.samples;
     return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * WARPS, 0}), stream, s);
 }
 
-/* Half strips, where a row's last one would be half empty, and all are whole. */
-bool are_half(const Bytes &s)
-{
-    const int rest = s.samples % STRIP;
-    return rest > 0 && rest <= HALF_STRIP && s.samples <= MOST_HALVED && s.vector_out &&
-           s.samples >= HALF_STRIP && s.samples % VECTOR == 0 && s.rows >= ROWS;
-}
-
+/* Gray rows that are shorter than a strip, but of whole vectors, are for few lanes: the longest strips of which all
+ * are whole. */
 template <Ending ENDING, int C>
 cudaError_t run(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
 {
+    const bool whole = s.vector_out && s.samples % VECTOR == 0 && s.rows >= ROWS;
     if constexpr (C == 1) {
-        if (are_half(s)) {
-            Bytes half = s;
-            half.last_first = last_first(s, HALF_STRIP);
-            return run_strips<ENDING, C, 16>(launch, half, stream);
+        if (whole && s.samples < 32 * VECTOR) {
+            if (s.samples >= 16 * VECTOR)
+                return run_strips<ENDING, C, 16>(launch, s, stream);
+            if (s.samples >= 8 * VECTOR)
+                return run_strips<ENDING, C, 8>(launch, s, stream);
+            if (s.samples >= 4 * VECTOR)
+                return run_strips<ENDING, C, 4>(launch, s, stream);
         }
     }
     return run_strips<ENDING, C, 32>(launch, s, stream);

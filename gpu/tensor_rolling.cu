@@ -77,8 +77,6 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
                                   : tiles == 1                ? 4
                                   : STEPS == 2 || HEIGHT == 9 ? 3
                                                               : 4;
-    static constexpr int fewer =
-        HEIGHT == 16 ? 2 : HEIGHT >= 7;                    /* where rows are not whole words */
     static constexpr int turns = HEIGHT == 3 ? 6 : HEIGHT; /* rows, after which all is as before */
     static constexpr int parts = STEPS == 1 && !pairs ? 2 : 1;
     static constexpr int batch = parts * turns; /* rows */
@@ -698,7 +696,8 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
         };
         for (int i = 0; i < s.parts; i++) {
             const bool last = last_unit && i + 1 == s.parts;
-            if (out.y >= 0 && out.y + S::turns <= out.rows)
+            const int y = out.y - lane % 2; /* the same of all lanes, which make products together */
+            if (y >= 0 && y + S::turns <= out.rows)
                 run_batch(std::true_type(), last);
             else
                 run_batch(std::false_type(), last);
@@ -710,7 +709,7 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
 /* ---- the kernel ---- */
 
 template <typename S, bool WHOLE>
-__global__ void __launch_bounds__(THREADS, S::blocks - (WHOLE ? 0 : S::fewer))
+__global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
     tensor_rolling(const __grid_constant__ Rolling s)
 {
     GF_BLOCK_MEMORY(__align__(128) uint8_t, shared);

@@ -361,7 +361,7 @@ void test_byte_strips(void)
                          options, 2, filter);
             }
     static const size_t large[][3] = {
-        {768, 1031, 1}, {1543, 1031, 1}, {1040, 517, 3}, {130, 8081, 1}, {8200, 40, 1}};
+        {272, 131, 1}, {1543, 1031, 1}, {1040, 517, 3}, {130, 8081, 1}, {8200, 40, 1}};
     for (size_t i = 0; i < (quick ? 1 : 5); i++)
         for (size_t kind = large[i][2] == 1 ? 0 : 4; kind < 6; kind++)
             for (int border = 0; border < (quick ? 1 : BORDERS); border++) {

@@ -401,11 +401,28 @@ static void low_picture(size_t height)
     run_trial(&trial, filter);
 }
 
+/* Kernels of many rows, on pictures from which on their sums roll (gf_tensor_rolling_plan()), cut into units that end
+ * anywhere in a turn of the sums, as after the last row of one. */
+static void rolling_turns(void)
+{
+    for (size_t side = 11; side <= 15; side += 4)
+        for (size_t channels = 1; channels <= 3; channels += 2)
+            for (size_t height = 1000; height <= (quick ? 1000 : 1016); height++) {
+                GfFilter *filter = new_filter();
+                (void)add_kernel(filter, 1, side, side, FRACTION);
+                Trial trial =
+                    trial_of("rolling turns", format_of(1056 / channels, height, channels, GF_U8),
+                             options_of(GF_U8, (GfBorder)(height % GF_BORDER_VALID)), filter);
+                run_trial(&trial, filter);
+            }
+}
+
 /* RGB is what `tensor` computes by channel. */
 void test_wide_kernels(void)
 {
     for (size_t height = 5; height <= 12; height++)
         low_picture(height);
+    rolling_turns();
     for (size_t i = 0; i < (quick ? 6 : 200); i++)
         wide_factors(i);
     for (size_t i = 0; i < (quick ? 4 : 160); i++)
