@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "gpu/enter.h"
+#include "gpu/pays.h"
 #include "gpu/tensor.h"
-#include "gpu/tensor_weights.h"
 
 #ifdef GPUFILTER_HAVE_CUDA
 #define LAUNCHER(name) name
@@ -125,36 +125,11 @@ static GfStatus special_layer_supports(const GfStep *step)
     return GF_OK;
 }
 
-/* The squares that methods for layers know when compiled. */
-static bool is_usual_square(const GfLinear *linear)
-{
-    return linear->width == linear->height &&
-           (linear->width == 3 || linear->width == 5 || linear->width == 7);
-}
-
-/* Of a group of channels. */
-static size_t maps_of(const GfLinear *linear)
-{
-    return linear->filters / linear->groups;
-}
-
-/* Is it a layer of one map, or few, of each channel? */
-static bool is_depthwise(const GfLinear *linear)
-{
-    return linear->groups > 1 && linear->depth == 1 && maps_of(linear) < 4;
-}
-
-/* Is a window one pixel? */
-static bool is_pointwise(const GfLinear *linear)
-{
-    return linear->width == 1 && linear->height == 1;
-}
-
 static GfStatus special_depthwise_supports(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     const size_t stride = step->stride_x;
-    if (!is_usual_square(linear) || step->stride_y != stride || stride > 2 ||
+    if (!gf_is_usual_square(linear) || step->stride_y != stride || stride > 2 ||
         step->dilation_x > 1 || step->dilation_y > 1)
         return gf_fail(GF_EUNSUPPORTED,
                        "special: depthwise layers of 3 x 3, 5 x 5 or 7 x 7 taps, strides 1 and 2, "
@@ -168,7 +143,7 @@ static GfStatus special_supports(const GfStep *step, bool wide)
 {
     if (wide || step->in == GF_F64 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
-    if (gf_step_is_layer(step) && is_depthwise(&step->linear))
+    if (gf_step_is_layer(step) && gf_is_depthwise(&step->linear))
         return special_depthwise_supports(step);
     GF_TRY(need_dense(step, "special"));
     if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
@@ -434,123 +409,12 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
     return GF_OK;
 }
 
-/* ---- where methods are worth while, as measured (bench/results) ---- */
-
-/* Of floats two passes are faster from 7 x 7 on, but for one channel's (gpu/special_short.cu). */
-static bool special_pays(const GfStep *step, bool wide, size_t pictures)
-{
-    (void)pictures;
-    const GfLinear *linear = &step->linear;
-    const size_t side = gf_special_side(linear);
-    if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
-        return true;
-    if (side > GF_SPECIAL_SIDE && 4 * linear->width * linear->height < side * side)
-        return false;
-    return separable_supports(step, wide) != GF_OK ||
-           (side == GF_SPECIAL_SIDE &&
-            (!gf_sample_is_float(step->in) ||
-             (step->in == GF_F32 && step->channels == 1 && linear->filters == 1)));
-}
-
-/* That a launch makes of each map. */
-static double pixels_of(const GfStep *step, size_t pictures)
-{
-    return (double)step->out_width * (double)step->out_height * (double)pictures;
-}
-
-/* Of one channel, windows side by side, as measured; where it does not pay multiply-adds do, which are more exact.
- * Few maps of small kernels do not, but for four of bytes; nor do those of 5 x 5 where so many maps of floats are
- * written that little else counts. */
-static bool tensor_pays_on_gray(const GfStep *step, double pixels)
-{
-    const size_t taps = gf_linear_taps(&step->linear), filters = step->linear.filters;
-    const bool four_of_bytes = step->in == GF_U8 && filters == 4 && pixels >= 1 << 20;
-    const bool writes_most = step->in == GF_F32 && filters >= 32 && pixels >= 1 << 24;
-    if (taps >= 49)
-        return filters >= 4;
-    if (taps >= 25)
-        return four_of_bytes || (filters >= 8 && !writes_most);
-    return taps >= 9 && four_of_bytes;
-}
-
-/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes,
- * which are no product of a column and a row; others but where pictures are narrow and high.
- * (bench/results/2026-11-24-h200-3.md, -4.md) */
-static bool special_pays_on_bytes(const GfStep *step)
-{
-    if (!gf_special_takes_bytes(step))
-        return false;
-    const GfLinear *linear = &step->linear;
-    enum { TAPS = 3 * 3 };
-    double taps[TAPS];
-    size_t planes = 0;
-    for (size_t i = 0; i < TAPS; i++)
-        taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
-    (void)gf_weights_unit(taps, TAPS, &planes);
-    if (linear->filters > 1 || (planes > 1 && !step->separable))
-        return true;
-    return step->out_width >= 128 || step->out_width * step->out_height <= 1 << 18;
-}
-
-/* Of layers, squares as networks have them, where a card has work for a while. */
-static bool tensor_pays(const GfStep *step, bool wide, size_t pictures)
-{
-    const GfLinear *linear = &step->linear;
-    const size_t taps = gf_linear_taps(linear);
-    (void)wide;
-    const double pixels = pixels_of(step, pictures);
-    const double work = (double)(taps * linear->filters) * pixels;
-    /* Of larger kernels an estimate: with less to do few multiprocessors have any of it. */
-    if (!gf_step_is_layer(step))
-        return gf_special_side(linear) > 1 && !special_pays_on_bytes(step) &&
-               (!gf_tensor_is_large(step) || work * (double)step->channels >= 1 << 26);
-    if (gf_tensor_is_first(step)) {
-        const bool gray = linear->depth == 1 && step->stride_x == 1;
-        /* Where a picture is little work `special` has a way of its own for many of them, but for 7 x 7. */
-        const double least = gray && taps < 49 ? work / (double)pictures : work;
-        return (gray ? tensor_pays_on_gray(step, pixels) : linear->filters >= 8) &&
-               least >= 1 << 22;
-    }
-    if (linear->depth < 16 || maps_of(linear) < 32)
-        return false;
-    if (is_pointwise(linear))
-        return maps_of(linear) < 64 ? linear->depth >= 128 && pixels < 1 << 11 : work >= 1 << 23;
-    return is_usual_square(linear) && work >= (linear->depth < 64 ? 3 << 24 : 1 << 26);
-}
-
-/* Those whose windows and taps are side by side: the other kernels of `general` know nothing when compiled. Single
- * taps as measured: of few maps its blocks are less than full. Of small groups on many pixels its blocks are less than
- * full, too. */
-static bool general_pays(const GfStep *step, bool wide, size_t pictures)
-{
-    const GfLinear *linear = &step->linear;
-    const size_t maps = maps_of(linear);
-    const double pixels = pixels_of(step, pictures);
-    (void)wide;
-    if (!gf_step_is_dense(step) || is_depthwise(linear))
-        return false;
-    if (is_pointwise(linear))
-        return linear->depth >= 16 && maps >= 16 &&
-               (maps >= 64 || (maps >= 32 ? pixels >= 1 << 14 : pixels < 1 << 15));
-    if (linear->groups > 1 && linear->depth <= 8)
-        return is_usual_square(linear) && pixels < (linear->depth <= 4 ? 1 << 13 : 1 << 11);
-    return is_usual_square(linear);
-}
-
-/* Rows of its product are a group's maps. */
-static bool implicit_pays(const GfStep *step, bool wide, size_t pictures)
-{
-    const GfLinear *linear = &step->linear;
-    (void)wide, (void)pictures;
-    return !is_depthwise(linear) && (linear->groups == 1 || maps_of(linear) > 4);
-}
-
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
      .summary = "rows roll through registers; kernels up to 7 x 7, on one channel 15 x 15",
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
-     .pays = special_pays,
+     .pays = gf_special_pays,
      .pools = special_pools,
      .launch = LAUNCHER(gf_launch_special),
      .tilings = special_tilings},
@@ -564,7 +428,7 @@ const GfAlgorithm gf_algorithms[] = {
                 "for layers",
      .source = "beyond the sources",
      .supports = tensor_supports,
-     .pays = tensor_pays,
+     .pays = gf_tensor_pays,
      .enters = tensor_enters,
      .runs_on = tensor_runs_on,
      .launch = LAUNCHER(gf_launch_tensor),
@@ -603,14 +467,14 @@ const GfAlgorithm gf_algorithms[] = {
      .summary = "channels staged in shared memory, rows in registers; layers of many channels",
      .source = "Chen et al., DAC 2017, algorithm 2",
      .supports = general_supports,
-     .pays = general_pays,
+     .pays = gf_general_pays,
      .launch = LAUNCHER(gf_launch_general),
      .tilings = general_tilings},
     {.name = "implicit",
      .summary = "the product of im2col, its matrix made in tiles on the chip",
      .source = "Hwu, Kirk, El Hajj, PMPP, 16.4",
      .supports = implicit_supports,
-     .pays = implicit_pays,
+     .pays = gf_implicit_pays,
      .launch = LAUNCHER(gf_launch_implicit),
      .tilings = implicit_tilings},
     {.name = "im2col",

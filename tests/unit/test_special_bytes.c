@@ -147,7 +147,9 @@ static void test_choice(void **state)
     step.separable = true; /* of which `tensor` needs a plane a direction */
     step.linear.columns = step.linear.rows = smooth;
     assert_string_equal(chosen(64, 4096, step), "special");
-    assert_string_equal(chosen(64, 16384, step), "tensor");
+    assert_string_equal(chosen(64, 16384, step), "special");
+    assert_string_equal(chosen(63, 16384, step), "tensor");
+    assert_string_equal(chosen(65, 16384, step), "tensor");
     assert_string_equal(chosen(641, 481, step), "special");
     step = kernel(weights);
     step.channels = step.out_channels = step.post_channels = RGB;

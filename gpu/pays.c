@@ -1,0 +1,264 @@
+#include "gpu/pays.h"
+
+#include <math.h>
+
+#include "gpu/algorithms.h"
+#include "gpu/tensor.h"
+#include "gpu/tensor_weights.h"
+
+bool gf_is_usual_square(const GfLinear *linear)
+{
+    return linear->width == linear->height &&
+           (linear->width == 3 || linear->width == 5 || linear->width == 7);
+}
+
+size_t gf_maps_of_group(const GfLinear *linear)
+{
+    return linear->filters / linear->groups;
+}
+
+bool gf_is_depthwise(const GfLinear *linear)
+{
+    return linear->groups > 1 && linear->depth == 1 && gf_maps_of_group(linear) < 4;
+}
+
+static bool is_pointwise(const GfLinear *linear)
+{
+    return linear->width == 1 && linear->height == 1;
+}
+
+static double round_up(size_t n, size_t unit)
+{
+    return (double)((n + unit - 1) / unit * unit);
+}
+
+/* That a launch makes of each map. */
+static double pixels_of(const GfStep *step, size_t pictures)
+{
+    return (double)step->out_width * (double)step->out_height * (double)pictures;
+}
+
+/* Do rows that are stored consist of whole words? Without, methods that store vectors store samples one by one. */
+static bool has_whole_words(const GfStep *step)
+{
+    return step->out_width * (gf_step_is_layer(step) ? 1 : step->channels) % 4 == 0;
+}
+
+static bool is_product(const GfStep *step, bool wide)
+{
+    return gf_algorithm_find("separable")->supports(step, wide) == GF_OK;
+}
+
+/* ---- banks ---- */
+
+/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes,
+ * which are no product of a column and a row; others but where pictures are narrow and high.
+ * (bench/results/2026-11-24-h200-3.md, -4.md, 2026-11-25-h200.md) */
+static bool special_pays_on_bytes(const GfStep *step)
+{
+    if (!gf_special_takes_bytes(step))
+        return false;
+    const GfLinear *linear = &step->linear;
+    enum { TAPS = 3 * 3 };
+    double taps[TAPS];
+    size_t planes = 0;
+    for (size_t i = 0; i < TAPS; i++)
+        taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
+    (void)gf_weights_unit(taps, TAPS, &planes);
+    if (linear->filters > 1 || (planes > 1 && !step->separable))
+        return true;
+    return step->out_width >= (step->out_width % 16 ? 128 : 64) ||
+           step->out_width * step->out_height <= 1 << 18;
+}
+
+/* Samples of a picture from which on a bank of kernels within `side` is faster on tensor cores: with fewer most of
+ * them wait for each other. From 2^20 on sums roll there (gf_tensor_rolling_plan()), which is faster again. */
+static double least_for_tensor(const GfStep *step, size_t side)
+{
+    const bool gray = step->channels == 1, words = has_whole_words(step);
+    if (step->separable && side > 3) {
+        if (side <= 5)
+            return gray ? 1 << 20 : words ? 1 << 17 : 3 << 21;
+        return side <= 7 ? 3 << 15 : side <= 9 ? 1 << 17 : side <= 11 ? 1 << 20 : 3 << 19;
+    }
+    if (!gray) {
+        if (side <= 3)
+            return words ? 1 << 20 : INFINITY;
+        return side <= 5   ? (words ? 1 << 20 : 3 << 21)
+               : side <= 7 ? (words ? 1 << 20 : 3 << 20)
+                           : 1 << 19;
+    }
+    if (side <= 3) /* special_pays_on_bytes() has said where not */
+        return 0.0;
+    if (side <= 5)
+        return step->out_width >= 1024 ? 1 << 20 : 1 << 21;
+    return side <= 11 ? 3 << 18 : 3 << 17;
+}
+
+static bool tensor_pays_on_bytes(const GfStep *step, double pixels)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t side = gf_special_side(linear);
+    const double samples = pixels * (double)step->channels;
+    const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
+    if (side == 1 || special_pays_on_bytes(step))
+        return false;
+    if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
+        return work >= 1 << 26;
+    return samples >= least_for_tensor(step, side);
+}
+
+/* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu);
+ * from 9 x 9 on for all. Small pictures have too little work for its strips then. */
+bool gf_special_pays(const GfStep *step, bool wide, size_t pictures)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t side = gf_special_side(linear);
+    const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
+    const double samples = pixels_of(step, pictures) * (double)step->channels;
+    if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
+        return true;
+    if (side == GF_SPECIAL_SIDE)
+        return !real || (single && (step->in == GF_F32 || step->channels > 1)) ||
+               !is_product(step, wide);
+    return 4 * linear->width * linear->height >= side * side && !is_product(step, wide) &&
+           samples >= (side <= 11 ? 1 << 17 : 1 << 19);
+}
+
+/* ---- layers on pictures: of few channels ---- */
+
+/* Of one channel, side by side: `special` is the other, which rounds less where both are as fast. Maps are made eight
+ * at a time. */
+static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, size_t pictures)
+{
+    const size_t maps = step->linear.filters;
+    const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
+    const bool words = has_whole_words(step), full = round_up(maps, 8) <= 1.15 * (double)maps;
+    if (side >= 9)
+        return true;
+    if (side >= 7)
+        return pixels < 1 << 17 || (maps >= 3 && (words || maps <= 8));
+    if (pictures > 1 && work / (double)pictures < 1 << 22) /* special_small.cu */
+        return false;
+    if (step->in == GF_U8)
+        return maps >= 4 && (words || pixels < 1 << 17) && (side >= 5 || maps < 64);
+    if (side < 5)
+        return words && maps >= 32 && pixels < 1 << 15;
+    if (pixels < (words ? 1 << 18 : 1 << 14))
+        return maps >= 4 || pixels < 1 << 14;
+    return words && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
+}
+
+static bool tensor_pays_on_pictures(const GfStep *step, double pixels, size_t pictures)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    if (linear->depth > 1)
+        return (double)(gf_linear_taps(linear) * linear->filters) * pixels >= 1 << 20;
+    return step->stride_x > 1 || tensor_pays_on_gray(step, side, pixels, pictures);
+}
+
+/* ---- layers of many channels ---- */
+
+/* Microseconds of a layer of squares on one group of channels, fitted by least squares to 380 layers of 5 to 512
+ * channels and 4 to 512 maps: what a launch takes; each tap, which a block's threads wait for; the multiply-adds, of
+ * maps (and `tensor`'s of channels) that fill up whole units; and each number that is written. Half of them are within
+ * 10 %. */
+typedef struct Cost {
+    double launch, tap, product, written;
+    size_t maps, channels; /* units */
+} Cost;
+
+static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16};
+static const Cost by_general = {3.58, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1};
+static const Cost by_implicit = {4.86, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1};
+
+static double cost_of(const GfLinear *linear, double pixels, const Cost *cost)
+{
+    const double area = (double)(linear->width * linear->height);
+    const double taps = area * round_up(linear->depth, cost->channels);
+    return cost->launch + cost->tap * taps + cost->written * pixels * (double)linear->filters +
+           cost->product * taps * round_up(linear->filters, cost->maps) * pixels;
+}
+
+/* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for windows and taps
+ * that are not side by side know nothing when compiled. */
+static bool general_pays_on_squares(const GfStep *step, double pixels)
+{
+    return gf_step_is_dense(step) && cost_of(&step->linear, pixels, &by_general) <=
+                                         cost_of(&step->linear, pixels, &by_implicit);
+}
+
+static bool tensor_pays_on_squares(const GfStep *step, double pixels)
+{
+    const GfLinear *linear = &step->linear;
+    const Cost *other = general_pays_on_squares(step, pixels) ? &by_general : &by_implicit;
+    return cost_of(linear, pixels, &on_tensor_cores) < cost_of(linear, pixels, other);
+}
+
+/* Single taps, piece by piece; of a few deep maps the others' blocks have long to go. */
+static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
+{
+    const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
+    if (depth < 16 || maps < 4)
+        return false;
+    if (maps >= 64)
+        return (double)(depth * linear->filters) * pixels >= 1 << 23;
+    return maps >= 32 && depth < 256 ? depth >= 128 && pixels < 1 << 11
+                                     : depth >= 256 && pixels < (maps >= 32 ? 1 << 11 : 1 << 10);
+}
+
+static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
+{
+    const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
+    if (maps < 32)
+        return pixels < 1 << 15;
+    if (maps < 64)
+        return (pixels < 1 << 13 && depth < 128) || (pixels >= 1 << 14 && depth >= 16);
+    return depth >= 16 || pixels < 1 << 12;
+}
+
+bool gf_tensor_pays(const GfStep *step, bool wide, size_t pictures)
+{
+    const GfLinear *linear = &step->linear;
+    const double pixels = pixels_of(step, pictures);
+    (void)wide;
+    if (!gf_step_is_layer(step))
+        return tensor_pays_on_bytes(step, pixels);
+    if (gf_tensor_is_first(step))
+        return tensor_pays_on_pictures(step, pixels, pictures);
+    if (is_pointwise(linear))
+        return tensor_pays_on_pixels(linear, pixels);
+    if (!gf_is_usual_square(linear))
+        return false;
+    if (linear->groups == 1)
+        return tensor_pays_on_squares(step, pixels);
+    return linear->depth >= 16 && gf_maps_of_group(linear) >= 32 &&
+           (double)(gf_linear_taps(linear) * linear->filters) * pixels >=
+               (linear->depth < 64 ? 3 << 24 : 1 << 26);
+}
+
+/* Of small groups on many pixels its blocks are less than full. */
+bool gf_general_pays(const GfStep *step, bool wide, size_t pictures)
+{
+    const GfLinear *linear = &step->linear;
+    const double pixels = pixels_of(step, pictures);
+    (void)wide;
+    if (!gf_step_is_dense(step) || gf_is_depthwise(linear))
+        return false;
+    if (is_pointwise(linear))
+        return general_pays_on_pixels(linear, pixels);
+    if (!gf_is_usual_square(linear))
+        return false;
+    if (linear->groups == 1)
+        return general_pays_on_squares(step, pixels);
+    return linear->depth > 8 || pixels < (linear->depth <= 4 ? 1 << 13 : 1 << 11);
+}
+
+/* Rows of its product are a group's maps. */
+bool gf_implicit_pays(const GfStep *step, bool wide, size_t pictures)
+{
+    const GfLinear *linear = &step->linear;
+    (void)wide, (void)pictures;
+    return !gf_is_depthwise(linear) && (linear->groups == 1 || gf_maps_of_group(linear) > 4);
+}
