@@ -76,23 +76,19 @@ static bool special_pays_on_bytes(const GfStep *step)
 static double least_for_tensor(const GfStep *step, size_t side)
 {
     const bool gray = step->channels == 1, words = has_whole_words(step);
-    if (step->separable && side > 3) {
+    const double rolls = step->out_width * step->channels >= 1024 ? 1 << 20 : 1 << 21;
+    if (side <= 3) /* of gray special_pays_on_bytes() has said where not */
+        return gray ? 0.0 : words ? 1 << 20 : INFINITY;
+    if (step->separable) {
         if (side <= 5)
             return gray ? 1 << 20 : words ? 1 << 17 : 3 << 21;
-        return side <= 7 ? 3 << 15 : side <= 9 ? 1 << 17 : side <= 11 ? 1 << 20 : 3 << 19;
+        return side <= 7 ? 3 << 15 : side <= 9 ? 1 << 19 : side <= 11 ? 1 << 20 : 3 << 19;
     }
-    if (!gray) {
-        if (side <= 3)
-            return words ? 1 << 20 : INFINITY;
-        return side <= 5   ? (words ? 1 << 20 : 3 << 21)
-               : side <= 7 ? (words ? 1 << 20 : 3 << 20)
-                           : 1 << 19;
-    }
-    if (side <= 3) /* special_pays_on_bytes() has said where not */
-        return 0.0;
     if (side <= 5)
-        return step->out_width >= 1024 ? 1 << 20 : 1 << 21;
-    return side <= 11 ? 3 << 18 : 3 << 17;
+        return gray || words ? rolls : 3 << 21;
+    if (side <= 7)
+        return gray ? 3 << 18 : words ? 1 << 20 : 3 << 20;
+    return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, double pixels)
@@ -137,15 +133,16 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     if (side >= 9)
         return true;
     if (side >= 7)
-        return pixels < 1 << 17 || (maps >= 3 && (words || maps <= 8));
+        return pixels < 1 << 17 || (maps >= 3 && words);
     if (pictures > 1 && work / (double)pictures < 1 << 22) /* special_small.cu */
         return false;
     if (step->in == GF_U8)
         return maps >= 4 && (words || pixels < 1 << 17) && (side >= 5 || maps < 64);
-    if (side < 5)
-        return words && maps >= 32 && pixels < 1 << 15;
+    if (side <
+        5) /* a map of rows that are no whole words does not go by short strips (special_short.cu) */
+        return words ? maps >= 32 && pixels < 1 << 15 : maps == 1 && pixels < 1 << 21;
     if (pixels < (words ? 1 << 18 : 1 << 14))
-        return maps >= 4 || pixels < 1 << 14;
+        return pixels >= 1 << 11 && (maps >= 4 || pixels < 1 << 14);
     return words && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
 }
 

@@ -309,6 +309,8 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 1, 9, 7, 3728, 174, "special"},
                                      {GF_F32, 1, 29, 7, 3872, 1943, "special"},
                                      {GF_F32, 1, 6, 7, 64, 70, "tensor"},
+                                     {GF_F32, 1, 5, 7, 1344, 1961, "special"},
+                                     {GF_F32, 1, 1, 3, 816, 481, "tensor"},
                                      {GF_F32, 1, 20, 5, 2905, 3049, "special"},
                                      {GF_F32, 1, 12, 5, 114, 97, "tensor"},
                                      {GF_F32, 1, 44, 3, 336, 653, "special"}};

@@ -622,7 +622,7 @@ static void test_measured_pictures(void **unused)
                  {1, 770, 2832, 13, false, "tensor"},     {1, 72, 107, 15, false, "shared"},
                  {1, 416, 3875, 15, false, "tensor"},     {1, 304, 272, 5, true, "special"},
                  {1, 2944, 491, 5, true, "tensor"},       {1, 176, 864, 7, true, "tensor"},
-                 {1, 641, 481, 9, true, "tensor"},        {1, 160, 1265, 13, true, "separable"},
+                 {1, 850, 2334, 9, true, "tensor"},       {1, 160, 1265, 13, true, "separable"},
                  {1, 8135, 1072, 11, true, "tensor"},     {RGB, 1104, 244, 3, false, "special"},
                  {RGB, 8192, 8192, 3, false, "tensor"},   {RGB, 8191, 8191, 3, false, "special"},
                  {RGB, 144, 378, 5, false, "special"},    {RGB, 1501, 1101, 5, false, "special"},
