@@ -100,26 +100,33 @@ static GfStatus finish(Options *options)
 
 /* ---- reading ---- */
 
-enum { QUICK = 1000, LIST, HELP };
+enum { QUICK = 1000, LIST, HELP, SEED };
 
-/* Options with a value, by their place in this list, and then those without. */
+static GfStatus read_seed(const char *text, unsigned *seed)
+{
+    char *end;
+    *seed = (unsigned)strtoul(text, &end, 10);
+    return end > text && *end == '\0' ? GF_OK : gf_fail(GF_EUSAGE, "\"%s\" is no seed", text);
+}
+
+/* Options with a value, by their place in this list, and then those of their own. */
 static const struct option names[] = {
     {"suite", required_argument, NULL, 0},   {"json", required_argument, NULL, 1},
     {"table", required_argument, NULL, 2},   {"algorithm", required_argument, NULL, 3},
     {"without", required_argument, NULL, 4}, {"peer", required_argument, NULL, 5},
     {"search", required_argument, NULL, 6},  {"seconds", required_argument, NULL, 7},
     {"commit", required_argument, NULL, 8},  {"gpufilter", required_argument, NULL, 9},
-    {"case", required_argument, NULL, 10},   {"seed", required_argument, NULL, 11},
+    {"case", required_argument, NULL, 10},   {"seed", required_argument, NULL, SEED},
     {"quick", no_argument, NULL, QUICK},     {"list", no_argument, NULL, LIST},
     {"help", no_argument, NULL, HELP},       {NULL, 0, NULL, 0}};
 
 GfStatus options_read(int argc, char **argv, Options *options)
 {
-    const char *seconds = NULL, *seed = NULL;
+    const char *seconds = NULL;
     const char **values[] = {
         &options->suite,        &options->json,      &options->table,  &options->race.only,
         &options->race.without, &options->race.peer, &options->search, &seconds,
-        &options->commit,       &options->gpufilter, &options->text,   &seed};
+        &options->commit,       &options->gpufilter, &options->text};
     *options = (Options){.commit = GPUFILTER_COMMIT};
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == LIST)
@@ -132,9 +139,10 @@ GfStatus options_read(int argc, char **argv, Options *options)
             return gf_fail(GF_EUSAGE, "see --help");
         if (option == QUICK)
             options->race.quick = true;
+        else if (option == SEED)
+            GF_TRY(read_seed(optarg, &options->seed));
         else
             *values[option] = optarg;
-        options->seed = seed ? (unsigned)strtoul(seed, NULL, 10) : 0;
     }
     if (optind < argc)
         return gf_fail(GF_EUSAGE, "\"%s\" is no option", argv[optind]);

@@ -99,23 +99,6 @@ __device__ inline Sum combine(const GfProblem<Sum> &p, const Sum *taps, int o, C
     return gf_combine_end(p.finish, combined);
 }
 
-/* What is not all inside: a function by itself, so that the border's rules take no registers from
- * the rest. */
-template <typename In, typename Sum>
-__device__ inline Sum combine_anywhere(const GfProblem<Sum> &p, const Sum *taps, size_t n, int o,
-                                       long long x, long long y)
-{
-    return combine(p, taps, o, [&](const Sum *channel_taps, int c) {
-        return sum_anywhere<In>(p, channel_taps, n, c, x, y);
-    });
-}
-
-template <typename In, typename Sum>
-__device__ inline void keep_alpha(const GfProblem<Sum> &p, size_t n, int o, long long x, size_t y)
-{
-    gf_keep_alpha<In>(p, n, o, x, y);
-}
-
 template <int SIDE, typename In, typename Sum, typename Taps>
 __global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y, 3)
     constant(const __grid_constant__ GfProblem<Sum> p, const __grid_constant__ GfTiles tiles,
@@ -127,7 +110,7 @@ __global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y, 3)
     if (!gf_my_sample(tiles, &o, &x, &y))
         return;
     if (gf_is_kept(p, o)) {
-        keep_alpha<In>(p, n, o, x, y);
+        gf_keep_alpha<In>(p, n, o, x, y);
         return;
     }
     long long at_x = x * p.stride_x + p.origin_x;
@@ -139,7 +122,9 @@ __global__ void __launch_bounds__(GF_TILE_X *GF_TILE_Y, 3)
             return sum_inside<SIDE, In>(p, channel_taps, n, c, at_x, at_y);
         });
     else
-        v = combine_anywhere<In>(p, taps.tap, n, o, at_x, at_y);
+        v = combine(p, taps.tap, o, [&](const Sum *channel_taps, int c) {
+            return sum_anywhere<In>(p, channel_taps, n, c, at_x, at_y);
+        });
     gf_finish_sample(p, n, o, x, y, v);
 }
 

@@ -5,7 +5,8 @@
  * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes. It also reads what
  * is beside its vector, of gray a sample on each side, of colours a word: L1 has them, and that takes fewer
  * instructions than neighbours who hand them over. The last strip of a row or a column overlaps the one before rather
- * than be less than whole. (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
+ * than be less than whole. Gray pictures that are narrower have strips for fewer lanes, and a warp several of them.
+ * (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
  *
  * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction,
  * and floats by one more each. One kernel's sums are made of floats.
