@@ -558,7 +558,7 @@ cudaError_t run(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
 {
     const bool whole = s.vector_out && s.samples % VECTOR == 0 && s.rows >= ROWS;
     if constexpr (C == 1) {
-        if (whole && s.samples < 32 * VECTOR) {
+        if (whole && s.samples < STRIP) {
             if (s.samples >= 16 * VECTOR)
                 return run_strips<ENDING, C, 16>(launch, s, stream);
             if (s.samples >= 8 * VECTOR)

@@ -696,8 +696,8 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
         };
         for (int i = 0; i < s.parts; i++) {
             const bool last = last_unit && i + 1 == s.parts;
-            const int y =
-                out.y - lane % 2; /* the same of all lanes, which make products together */
+            /* Not a lane's own row: all lanes go one way, since they make products together. */
+            const int y = out.y - lane % 2;
             if (y >= 0 && y + S::turns <= out.rows)
                 run_batch(std::true_type(), last);
             else

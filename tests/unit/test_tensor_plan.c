@@ -617,7 +617,7 @@ static void test_measured_pictures(void **unused)
         const char *name;
     } cases[] = {{1, 218, 880, 5, false, "special"},      {1, 641, 481, 5, false, "special"},
                  {1, 1862, 4608, 5, false, "tensor"},     {1, 275, 1424, 7, false, "special"},
-                 {1, 1501, 1101, 7, false, "tensor"},     {1, 1402, 157, 9, false, "special"},
+                 {1, 1501, 1101, 7, false, "tensor"},     {1, 2353, 299, 11, false, "special"},
                  {1, 64, 1003, 11, false, "shared"},      {1, 663, 384, 13, false, "shared"},
                  {1, 770, 2832, 13, false, "tensor"},     {1, 72, 107, 15, false, "shared"},
                  {1, 416, 3875, 15, false, "tensor"},     {1, 304, 272, 5, true, "special"},
