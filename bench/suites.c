@@ -8,23 +8,29 @@
 
 /* ---- special: one input channel, the grid of Chen et al., DAC 2017, on today's sizes ---- */
 
+static GfStatus one_channel(Specs *specs, size_t side, const char *methods)
+{
+    static const size_t kernels[] = {1, 3, 5, 7}, filters[] = {1, 4, 8, 16, 32};
+    for (size_t k = 0; k < COUNT(kernels); k++)
+        for (size_t f = 0; f < COUNT(filters); f++)
+            GF_TRY(specs_add(specs, (Spec){.in = GF_F32,
+                                           .out = GF_F32,
+                                           .layer = true,
+                                           .batch = 1,
+                                           .channels = 1,
+                                           .width = side,
+                                           .height = side,
+                                           .kernel = kernels[k],
+                                           .filters = filters[f],
+                                           .padding = kernels[k] / 2,
+                                           .methods = methods}));
+    return GF_OK;
+}
+
 static GfStatus special_cases(Specs *specs)
 {
-    static const size_t sizes[] = {1024, 2048, 4096}, kernels[] = {1, 3, 5, 7};
-    static const size_t filters[] = {1, 4, 8, 16, 32};
-    for (size_t n = 0; n < COUNT(sizes); n++)
-        for (size_t k = 0; k < COUNT(kernels); k++)
-            for (size_t f = 0; f < COUNT(filters); f++)
-                GF_TRY(specs_add(specs, (Spec){.in = GF_F32,
-                                               .out = GF_F32,
-                                               .layer = true,
-                                               .batch = 1,
-                                               .channels = 1,
-                                               .width = sizes[n],
-                                               .height = sizes[n],
-                                               .kernel = kernels[k],
-                                               .filters = filters[f],
-                                               .padding = kernels[k] / 2}));
+    for (size_t side = 1024; side <= 4096; side *= 2)
+        GF_TRY(one_channel(specs, side, NULL));
     return GF_OK;
 }
 
@@ -105,10 +111,12 @@ static GfStatus sizes_cases(Specs *specs)
     return GF_OK;
 }
 
-/* ---- odd: pictures whose rows are no whole words ---- */
+/* ---- odd: rows that are no whole words, of pictures, and of layers, where they begin anywhere ---- */
 
 static GfStatus odd_cases(Specs *specs)
 {
+    for (size_t side = 1023; side <= 4095; side = 2 * side + 1)
+        GF_TRY(one_channel(specs, side, "tensor,special"));
     static const size_t sizes[][2] = {{641, 481}, {1501, 1101}, {3001, 2001}, {8191, 8191}};
     static const size_t kernels[] = {3, 5, 7, 9, 15};
     for (size_t i = 0; i < COUNT(sizes); i++)

@@ -182,6 +182,16 @@ inline size_t gf_multiprocessor_bytes()
     return static_cast<size_t>(bytes);
 }
 
+/* Bytes of the current device's L2; 0 when it does not say. */
+inline size_t gf_l2_bytes()
+{
+    int device, bytes;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device) != cudaSuccess)
+        return 0;
+    return static_cast<size_t>(bytes);
+}
+
 /* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory each,
  * `most` at most. */
 inline size_t gf_blocks_at_once(size_t most, size_t bytes)

@@ -193,7 +193,17 @@ __device__ inline void gf_store_if(bool wanted, uint8_t *to, const uint32_t (&wo
                      : "memory");
 }
 
-/* The same, of up to 16 bytes; lines that vectors fill leave L2 before others. */
+/* Likewise of a word in shared memory. */
+__device__ inline void gf_keep_if(bool wanted, uint32_t *to, uint32_t word)
+{
+    const int p = wanted;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.shared.b32 [%0], %1;\n}" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "r"(word), "r"(p)
+                 : "memory");
+}
+
+/* As gf_store_if(), of up to 16 bytes; lines that vectors fill leave L2 before others. */
 template <int BYTES, int WORDS>
 __device__ inline void gf_stream_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
 {

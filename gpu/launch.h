@@ -160,6 +160,7 @@ cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t str
 /* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels and for
  * layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps, which are f32 in
  * device memory, on the current device's default stream. */
+bool gf_tensor_rolls(const GfLaunch *launch); /* can it, and its rows begin where words do? */
 cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream);

@@ -161,13 +161,11 @@ __device__ inline void gf_store_tile(const GfLayer &layer, const GfTilePlace &pl
         gf_store_tile_as<uint16_t, SIDE>(layer, place, to, v);
 }
 
-/* Responses of filter f on a window: made, pooled where SIDE is 2, and stored where the tile exists. */
-template <int K, bool FULL, int SIDE>
-__device__ inline void gf_run_tile(const GfLayer &layer, const GfNumbers<K> &numbers,
-                                   const GfWindow<K> &x, const GfTilePlace &place, int f)
+/* Responses of filter f, pooled where SIDE is 2, and stored where the tile exists. */
+template <int SIDE>
+__device__ inline void gf_finish_tile(const GfLayer &layer, const GfTilePlace &place, int f,
+                                      const float (&v)[GF_TILE_OUTPUTS])
 {
-    float v[GF_TILE_OUTPUTS];
-    gf_respond<K, FULL>(layer, numbers, x, v);
     if (!place.exists)
         return;
     if constexpr (SIDE == 1) {

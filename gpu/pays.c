@@ -138,9 +138,8 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
         return false;
     if (step->in == GF_U8)
         return maps >= 4 && (words || pixels < 1 << 17) && (side >= 5 || maps < 64);
-    /* Of rows that are no whole words a single map does not go by short strips (special_short.cu). */
     if (side < 5)
-        return words ? maps >= 32 && pixels < 1 << 15 : maps == 1 && pixels < 1 << 21;
+        return words && maps >= 32 && pixels < 1 << 15;
     if (pixels < (words ? 1 << 18 : 1 << 14))
         return pixels >= 1 << 11 && (maps >= 4 || pixels < 1 << 14);
     return words && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);

@@ -964,8 +964,18 @@ template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStre
     return cudaErrorNotSupported;
 }
 
+/* Do rows that are read and written begin where vectors do? */
+bool are_aligned(const GfLaunch *launch)
+{
+    const GfRows &in = launch->in;
+    const GfOutRows &out = launch->out;
+    return gf_aligned(in.samples, in.stride, in.batch, sizeof(uint4)) &&
+           gf_aligned(out.samples, out.stride, out.batch, sizeof(uint4));
+}
+
 /* Is it a bank of one kernel by another name, whose kernel is its box? The border must be a sample:
- * zero is one of every type. Small pictures have too few strips for large kernels to be worth while. */
+ * zero is one of every type. Small pictures have too few strips for large kernels to be worth while; rows that begin
+ * anywhere would be read sample by sample. */
 bool is_bank(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
@@ -976,7 +986,8 @@ bool is_bank(const GfLaunch *launch)
            step->combine.op == GF_COMBINE_NONE &&
            (step->border != GF_BORDER_CONSTANT || step->border_value == 0.0 ||
             step->in == GF_F32) &&
-           launch->in.pixel == 1 && launch->out.pixel == 1 && launch->tiling == 0 && !launch->pool;
+           launch->in.pixel == 1 && launch->out.pixel == 1 && launch->tiling == 0 &&
+           !launch->pool && are_aligned(launch);
 }
 
 } // namespace

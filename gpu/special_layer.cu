@@ -16,6 +16,11 @@
  * are chosen at launch, so that small pictures too keep all lanes busy: the tiles of a warp may lie
  * in several rows. (Small pictures have a form of their own: special_small.cu.)
  *
+ * Rows of floats that begin anywhere, as those of layers do whose width is no multiple of four, go by way of shared
+ * memory, so that neighbouring lanes store neighbouring samples. Where maps are larger than L2, strips store whole lines of
+ * memory: a line that two blocks write, who drift apart, leaves L2 twice. What lines a strip has differs from row to row,
+ * so it computes one more than it stores; not of many taps, whose multiply-adds take longer than memory does.
+ *
  * Parameters hold some filters only (18 of 7 x 7, 33 of 5 x 5, 78 of 3 x 3); more take a launch for
  * as many, and the input is read again.
  *
@@ -31,6 +36,9 @@ constexpr int N = GF_TILE, ROWS = GF_TILE; /* outputs of a thread for one filter
 constexpr int STRIP_TILES = 32;            /* threads side by side, at most */
 constexpr int STRIP = STRIP_TILES * N;     /* columns of a strip, at most */
 constexpr int RING_FLOATS = 9 << 10;       /* so that the blocks of a multiprocessor have room */
+constexpr int LINE = 32;                   /* floats */
+constexpr int LEAST_WOVEN = 2 * STRIP;     /* columns */
+constexpr double LARGE = 1.6;              /* L2s of maps, from which on lines are whole */
 
 /* Blocks of a multiprocessor, by the registers of a window. */
 template <int K> constexpr int BLOCKS = K >= 7 ? 3 : K >= 5 ? 4 : 5;
@@ -45,8 +53,9 @@ struct Geometry : GfLayer {
     size_t y0, y1; /* before pooling, as out_width is */
     long long in_width, in_height, origin_y;
     int origin_x;
-    int tiles, columns;     /* of a strip: threads side by side, and N times as many pixels */
-    unsigned tile_share;    /* 65536 / tiles, rounded up: division by multiplication */
+    int tiles, columns;  /* of a strip: threads side by side, and N times as many pixels */
+    int apart, before;   /* columns from strip to strip; that the first begins before the picture */
+    unsigned tile_share; /* 65536 / tiles, rounded up: division by multiplication */
     int step_rows, items;   /* of a step: rows, and tiles */
     int warp_items, slices; /* units of a step: warps' worths of tiles, times slices of filters */
     unsigned unit_share;    /* the same for units / warp_items */
@@ -54,6 +63,7 @@ struct Geometry : GfLayer {
     int block_rows;
     unsigned strips;
     int block_filters, slice_filters;
+    bool woven; /* rows go by way of shared memory: a warp's tiles lie side by side */
     GfBorder border;
     float border_value;
 };
@@ -78,7 +88,7 @@ __device__ Block my_block(const Geometry &g)
     Block block;
     block.top = g.y0 + static_cast<size_t>(blockIdx.x / g.strips) * g.block_rows;
     block.rows = static_cast<int>(min(g.y1 - block.top, static_cast<size_t>(g.block_rows)));
-    block.left = static_cast<int>(blockIdx.x % g.strips) * g.columns;
+    block.left = static_cast<int>(blockIdx.x % g.strips) * g.apart - g.before;
     block.first = block.left + g.origin_x;
     block.begin = min(max(-block.first, 0), columns);
     block.end = max(min(static_cast<int>(g.in_width) - block.first, columns), block.begin);
@@ -226,6 +236,36 @@ __device__ void load_window(const Geometry &g, const Tile &tile, const float *ri
     }
 }
 
+/* ---- rows that begin anywhere ---- */
+
+/* Where the rows of a warp's tiles are woven, two in turn, so that one is written while the other is read. */
+using Weave = float4[2][STRIP_TILES];
+
+/* Stores the tiles of map f of a strip whose first column is `left`. */
+__device__ void store_woven(const Geometry &g, const GfTilePlace &place, int left, int f,
+                            const float (&v)[GF_TILE_OUTPUTS], Weave &weave)
+{
+    const int lane = threadIdx.x % 32;
+    unsigned char *to = place.to + f * g.plane_bytes - lane * sizeof *weave[0];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++, to += g.out.stride) {
+        const float *row = reinterpret_cast<const float *>(weave[r % 2]);
+        const int before = static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof *row % LINE);
+        /* Of whole lines, what the strip before and the next one store. */
+        const int spare = g.before > 0 ? before : 0;
+        const int first = max(-left, g.before - spare),
+                  end = min(g.out_width - left, STRIP - spare);
+        weave[r % 2][lane] = make_float4(v[r * N], v[r * N + 1], v[r * N + 2], v[r * N + 3]);
+        __syncwarp();
+#pragma unroll
+        for (int line = 0; line <= STRIP / LINE; line++) {
+            const int column = line * LINE + lane - before;
+            if (r < place.rows && column >= first && column < end)
+                reinterpret_cast<float *>(to)[column] = row[column];
+        }
+    }
+}
+
 /* ---- the kernel ---- */
 
 /* All filters of one unit on one tile. */
@@ -233,13 +273,20 @@ template <int K, bool FULL, int SIDE>
 __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile, int first_filter,
                          int end_filter, const float *ring)
 {
+    __shared__ Weave weaves[WARPS];
     const GfTilePlace place =
         gf_place_tile<SIDE>(s.g, block.picture, block.top - s.g.y0 + tile.row,
                             block.rows - tile.row, block.left + tile.column, tile.exists);
     GfWindow<K> x;
     load_window<K, FULL>(s.g, tile, ring, x);
-    for (int f = first_filter; f < end_filter; f++)
-        gf_run_tile<K, FULL, SIDE>(s.g, s.numbers[f], x, place, f);
+    for (int f = first_filter; f < end_filter; f++) {
+        float v[GF_TILE_OUTPUTS];
+        gf_respond<K, FULL>(s.g, s.numbers[f], x, v);
+        if (SIDE == 1 && s.g.woven)
+            store_woven(s.g, place, block.left, f, v, weaves[gf_warp()]);
+        else
+            gf_finish_tile<SIDE>(s.g, place, f, v);
+    }
 }
 
 /* All units of the step that begins with row `row`, which is in the ring from `slot` on. */
@@ -295,6 +342,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<K>)
 
 /* ---- how the work is cut ---- */
 
+/* Does it pay that woven strips compute one line more than they store? */
+bool has_whole_lines(const Geometry &g)
+{
+    const double bytes = static_cast<double>(g.y1 - g.y0) * g.out_width * g.filters * sizeof(float);
+    return bytes >= LARGE * static_cast<double>(gf_l2_bytes()) &&
+           (g.width == 1 || (g.width <= 3 && g.filters >= 8));
+}
+
 /* Threads side by side: as few strips as possible, of equal width. A multiple of 4, so that the
  * pitch can place neighbouring rows of tiles in different banks. */
 void cut_columns(Geometry *g, int most_tiles, int overhang)
@@ -302,9 +357,15 @@ void cut_columns(Geometry *g, int most_tiles, int overhang)
     const int across = gf_divide_up(g->out_width, N);
     const int strips = gf_divide_up(across, most_tiles);
     g->tiles = gf_divide_up(gf_divide_up(across, strips), 4) * 4;
+    g->woven = g->woven && g->out_width > LEAST_WOVEN && most_tiles == STRIP_TILES;
+    if (g->woven)
+        g->tiles = STRIP_TILES;
     g->tile_share = static_cast<unsigned>(65536 / g->tiles + 1);
     g->columns = g->tiles * N;
-    g->strips = static_cast<unsigned>(gf_divide_up(across, g->tiles));
+    g->before = g->woven && has_whole_lines(*g) ? LINE : 0;
+    g->apart = g->columns - g->before;
+    g->strips = static_cast<unsigned>(
+        gf_divide_up(g->out_width + (g->before > 0 ? LINE - 1 : 0), g->apart));
     g->pitch = g->columns + overhang;
     while ((ROWS * g->pitch - g->columns) % 32 != 0)
         g->pitch += 4;
@@ -468,6 +529,7 @@ Geometry describe(const GfLaunch *launch)
     g.origin_y = step->origin_y;
     g.border = step->border;
     g.border_value = static_cast<float>(step->border_value);
+    g.woven = !g.pooled && !g.vector_out && g.finish.out == GF_F32 && g.out.pixel == 1;
     return g;
 }
 

@@ -21,7 +21,12 @@
  * With 7 x 7 taps those take longer than memory does. Where a picture has strips enough for all blocks that run at a
  * time and more, a block of four warps has strips of 16 rows, one after the other, and reads the next while it
  * computes (bench/results/2026-11-23-h200-3.md). The rows meet in shared memory: a warp reads every fourth, and makes
- * four output rows of them; the windows of a lane's samples are three vectors in a row. (16 + K - 1) / 16 reads. */
+ * four output rows of them; the windows of a lane's samples are three vectors in a row. (16 + K - 1) / 16 reads.
+ *
+ * Where rows begin anywhere, as those of maps do whose width is no multiple of four, no vectors can be read or written. A
+ * warp copies all samples that its strip needs to shared memory, one by one; samples of a lane are 32 columns apart, so
+ * that neighbours read and store neighbours. What it stores are lines of memory: lanes hand on what belongs to the line
+ * of another. */
 #include "gpu/device.cuh"
 
 namespace
@@ -254,10 +259,10 @@ __device__ void widen(const float4 &own, const float (&edge)[K / 2 + 1], int r,
 }
 
 /* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that see
- * their last one come out in `done`. */
-template <int K>
-__device__ void add_row(const Short<K> &s, const float (&x)[VECTOR + K - 1],
-                        float (&sums)[K][VECTOR], float (&done)[VECTOR])
+ * their last one come out in `done`. x(i, k): what the i-th sum has of it under tap k. */
+template <int K, typename Samples>
+__device__ void add_row(const Short<K> &s, Samples x, float (&sums)[K][VECTOR],
+                        float (&done)[VECTOR])
 {
 #pragma unroll
     for (int j = K - 1; j >= 0; j--)
@@ -266,9 +271,17 @@ __device__ void add_row(const Short<K> &s, const float (&x)[VECTOR + K - 1],
             float sum = j ? sums[j][i] : 0.0f;
 #pragma unroll
             for (int k = 0; k < K; k++)
-                sum = fmaf(s.taps[j * K + k], x[i + k], sum);
+                sum = fmaf(s.taps[j * K + k], x(i, k), sum);
             (j == K - 1 ? done[i] : sums[(j + 1) % K][i]) = sum;
         }
+}
+
+/* From sums to what is stored, but for rounding. */
+template <int K> __device__ void scale(const Short<K> &s, float (&sums)[VECTOR])
+{
+#pragma unroll
+    for (float &sum : sums)
+        sum = __uint_as_float(__float_as_uint(fmaf(sum, s.scale, s.offset)) & s.keep);
 }
 
 /* ---- storing ---- */
@@ -323,12 +336,11 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
     for (int r = 0; r < COUNT<K>; r++) {
         float x[VECTOR + K - 1], done[VECTOR];
         widen<K>(rows.own[r], edge, r, x);
-        add_row(s, x, sums, done);
+        add_row(
+            s, [&](int i, int k) { return x[i + k]; }, sums, done);
         if (r < K - 1)
             continue;
-#pragma unroll
-        for (int i = 0; i < VECTOR; i++)
-            done[i] = __uint_as_float(__float_as_uint(fmaf(done[i], s.scale, s.offset)) & s.keep);
+        scale(s, done);
         store<Out>(to, s.vector_out, r - (K - 1) < count ? left : 0, done);
         to += s.out.stride;
     }
@@ -438,9 +450,7 @@ __device__ void finish(const Short<K> &s, int warp, const Strip &strip, float (&
     if (!s.plain)
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-#pragma unroll
-            for (float &sum : sums[j])
-                sum = __uint_as_float(__float_as_uint(fmaf(sum, s.scale, s.offset)) & s.keep);
+            scale(s, sums[j]);
     if (s.vector_out && strip.rows == TALL && strip.first + STRIP <= s.width) {
 #pragma unroll
         for (int j = 0; j < EACH; j++)
@@ -494,6 +504,139 @@ __global__ void __launch_bounds__(32 * WARPS, AT_ONCE)
     } while (more);
 }
 
+/* ---- rows that begin anywhere ---- */
+
+/* Columns of the picture that a strip needs, and room for them. With many taps a lane reads vectors of its window, and
+ * its columns are neighbours until they are stored. */
+template <int K> constexpr bool BESIDE = K >= 5;
+template <int K> constexpr int NEEDED = STRIP + K - 1;
+template <int K> constexpr int PITCH = BESIDE<K> ? STRIP + 2 * VECTOR : NEEDED<K>;
+template <int K> using Samples = float[COUNT<K>][PITCH<K>];
+
+/* Begins to copy a strip's rows. */
+template <int K> __device__ void copy_rows(const Short<K> &s, const Strip &strip, Samples<K> &to)
+{
+    constexpr int COPIES = (NEEDED<K> + 31) / 32; /* of a lane, of a row */
+    const int lane = my_lane(), first = strip.first - K / 2;
+    const int slots = find_slots<K, ROWS>(s, strip);
+    const auto each = [&](auto copy) {
+#pragma unroll
+        for (int i = 0; i < COPIES; i++)
+            if (NEEDED<K> % 32 == 0 || i + 1 < COPIES || i * 32 + lane < NEEDED<K>)
+                copy(i, i * 32 + lane);
+    };
+    if (slots >= 0 && first >= 0 && first + NEEDED<K> <= s.width) {
+        const float *row = row_at(s, slots) + first;
+#pragma unroll
+        for (int r = 0; r < COUNT<K>; r++, row += s.in.stride / sizeof(float))
+            each([&](int, int c) { __pipeline_memcpy_async(&to[r][c], row + c, sizeof(float)); });
+        return;
+    }
+    const int found = find_slot(s, strip, lane);
+    int columns[COPIES];
+#pragma unroll
+    for (int i = 0; i < COPIES; i++) {
+        const int c = first + i * 32 + lane;
+        columns[i] =
+            c < s.width + K / 2 ? static_cast<int>(gf_border_index(c, s.width, s.border)) : -1;
+    }
+#pragma unroll 1
+    for (int r = 0; r < COUNT<K>; r++) {
+        const int slot = __shfl_sync(~0u, found, r);
+        const float *row = row_at(s, max(slot, 0));
+        each([&](int i, int c) {
+            if (slot >= 0 && columns[i] >= 0)
+                __pipeline_memcpy_async(&to[r][c], row + columns[i], sizeof(float));
+            else
+                to[r][c] = s.border_value;
+        });
+    }
+}
+
+/* The windows of a lane's samples in a row. */
+template <int K> __device__ void read_windows(const float *row, float (&x)[VECTOR][K])
+{
+    const int lane = my_lane();
+    if constexpr (BESIDE<K>) {
+        float all[3 * VECTOR];
+#pragma unroll
+        for (int v = 0; v < 3; v++)
+            *reinterpret_cast<float4 *>(all + v * VECTOR) =
+                reinterpret_cast<const float4 *>(row)[lane + v];
+#pragma unroll
+        for (int i = 0; i < VECTOR * K; i++)
+            x[i / K][i % K] = all[i / K + i % K];
+    } else {
+#pragma unroll
+        for (int i = 0; i < VECTOR * K; i++)
+            x[i / K][i % K] = row[i / K * 32 + lane + i % K];
+    }
+}
+
+/* Samples side by side become such 32 apart, by way of a row that nobody needs any more. */
+__device__ void part(float *row, float (&v)[VECTOR])
+{
+    const int lane = my_lane();
+    __syncwarp();
+    reinterpret_cast<float4 *>(row)[lane] = make_float4(v[0], v[1], v[2], v[3]);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        v[i] = row[i * 32 + lane];
+}
+
+/* Stores a row of a strip, of which `left` samples are on the picture. */
+__device__ void store_lines(float *to, int left, const float (&v)[VECTOR])
+{
+    const int lane = my_lane();
+    const int before = static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof *to % 32);
+    float last = 0.0f;
+#pragma unroll
+    for (int line = 0; line <= VECTOR; line++) {
+        const int column = line * 32 + lane - before;
+        const float next =
+            line < VECTOR ? __shfl_sync(~0u, v[line % VECTOR], lane - before & 31) : 0.0f;
+        if (column >= 0 && column < min(left, STRIP))
+            to[column] = lane < before ? last : next;
+        last = next;
+    }
+}
+
+template <int K>
+__global__ void __launch_bounds__(32 * ACROSS, 6)
+    special_anywhere(const __grid_constant__ Short<K> s)
+{
+    __shared__ Samples<K> samples[ACROSS];
+    const int warp = gf_warp(), lane = my_lane();
+    const int first = (static_cast<int>(blockIdx.x) * ACROSS + warp) * STRIP;
+    const size_t down = static_cast<size_t>(blockIdx.y) * ROWS;
+    if (first >= s.width)
+        return;
+    gf_wait_for_stream();
+    const int count = static_cast<int>(min(s.rows - down, static_cast<size_t>(ROWS)));
+    copy_rows(s, {s.y0 + down, count, first}, samples[warp]);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    unsigned char *to = static_cast<unsigned char *>(s.out.samples) + blockIdx.z * s.out.batch +
+                        down * s.out.stride + static_cast<size_t>(first) * sizeof(float);
+    float sums[K][VECTOR] = {};
+#pragma unroll
+    for (int r = 0; r < COUNT<K>; r++) {
+        float x[VECTOR][K], done[VECTOR];
+        read_windows<K>(samples[warp][r], x);
+        add_row(
+            s, [&](int i, int k) { return x[i][k]; }, sums, done);
+        if (r < K - 1 || r - (K - 1) >= count)
+            continue;
+        scale(s, done);
+        if (BESIDE<K>)
+            part(samples[warp][r], done);
+        store_lines(reinterpret_cast<float *>(to), s.width - first, done);
+        to += s.out.stride;
+    }
+}
+
 /* ---- the launcher ---- */
 
 /* Is what follows the sums nothing, or their size alone? */
@@ -541,10 +684,24 @@ template <typename Kernel> unsigned count_ahead(Kernel kernel, size_t strips)
     return strips * 10 >= MANY * blocks ? static_cast<unsigned>(blocks) : 0;
 }
 
+/* Do rows begin where vectors do? */
+bool is_aligned(const GfLaunch *launch)
+{
+    return gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch,
+                      VECTOR * sizeof(float));
+}
+
 template <typename Out, int K> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Short<K> s = describe<Out, K>(launch);
     const unsigned pictures = static_cast<unsigned>(launch->count);
+    if constexpr (std::is_same_v<Out, float>)
+        if (!is_aligned(launch) || !s.vector_out) {
+            const dim3 grid(gf_divide_up(s.across, static_cast<unsigned>(ACROSS)),
+                            static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS)), pictures);
+            const auto kernel = special_anywhere<K>;
+            return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * ACROSS, 0}), stream, s);
+        }
     if constexpr (K == GF_SPECIAL_SIDE) {
         const auto kernel = special_ahead<Out, K>;
         const unsigned blocks = count_ahead(kernel, static_cast<size_t>(s.across) * s.down);
@@ -589,9 +746,7 @@ extern "C" bool gf_special_is_short(const GfLaunch *launch)
            launch->in.pixel == 1 && launch->out.pixel == 1 && step->in_width == step->out_width &&
            step->in_width >= VECTOR && step->in_width <= MOST_COLUMNS &&
            step->origin_x == -static_cast<long long>(linear->width / 2) &&
-           gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch,
-                      VECTOR * sizeof(float)) &&
-           step->out_height <= MOST_BLOCKS * ROWS;
+           (step->out == GF_F32 || is_aligned(launch)) && step->out_height <= MOST_BLOCKS * ROWS;
 }
 
 extern "C" cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream)

@@ -124,8 +124,11 @@ __global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constan
         const int end = min(begin + g.slice_filters, end_filter);
         GfWindow<K> x;
         load_window<K>(g, picture + row * g.pitch + column, x);
-        for (int f = begin; f < end; f++)
-            gf_run_tile<K, FULL, SIDE>(g, s.numbers[f], x, place, f);
+        for (int f = begin; f < end; f++) {
+            float v[GF_TILE_OUTPUTS];
+            gf_respond<K, FULL>(g, s.numbers[f], x, v);
+            gf_finish_tile<SIDE>(g, place, f, v);
+        }
     }
 }
 

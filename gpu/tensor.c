@@ -42,7 +42,7 @@ static GfStatus open_bank(const GfStep *step, size_t tiling, GfTensorState *tens
         return open_large(step, tensor);
     if (gf_has_groups() &&
         gf_tensor_rolling_plan(step, tiling == GF_TENSOR_ROLLING_TILING, rolling))
-        return upload(rolling->halves, sizeof rolling->halves, (void **)&tensor->halves);
+        GF_TRY(upload(rolling->halves, sizeof rolling->halves, (void **)&tensor->halves));
     gf_tensor_plan(step, &tensor->plan);
     return upload(tensor->plan.words, gf_tensor_words(&tensor->plan) * sizeof *tensor->words,
                   (void **)&tensor->words);

@@ -496,7 +496,7 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
         return gf_tensor_is_first(launch->step) ? gf_launch_tensor_first(launch, stream)
                : state->layer.lines             ? gf_launch_tensor_flat(launch, stream)
                                                 : gf_launch_tensor_layer(launch, stream);
-    if (state->halves && (launch->tiling == 0 || launch->tiling == GF_TENSOR_ROLLING_TILING))
+    if (gf_tensor_rolls(launch))
         return gf_launch_tensor_rolling(launch, stream);
     if (state->large_words)
         return gf_launch_tensor_large(launch, stream);

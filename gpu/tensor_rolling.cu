@@ -17,6 +17,9 @@
  * 8 would take 32. Then two rows go into one product, and of four lanes with the same sums two have complete ones.
  * A row of zeros below the kernel keeps the sums of the first row complete while the second is added.
  *
+ * Rows begin where whole words are stored (gf_tensor_rolls()), but may end in the middle of one. Of a picture's last
+ * strip such ends are kept in shared memory and stored byte by byte, once for all rows of a turn.
+ *
  * One warp brings rows: stretches that lie on the picture as copies of the bulk, the odd bytes at its
  * sides and rows beyond it by the border's rule. So those who multiply know no border. Blocks stay and
  * take one unit, some rows of a strip, after the other; copies run ahead into the next.
@@ -46,10 +49,11 @@ struct Rolling {
     int in_samples, out_samples, channels, post_channels;
     int start,
         lead; /* of a strip's windows: bytes from its first sample, a multiple of S::line, and more */
-    int last_row; /* of the taps */
+    int first_tap, last_tap; /* of a sample: bytes from it */
+    int last_row;            /* of the taps */
     unsigned strips, chunks, units;
     int parts; /* of input rows, of a unit: S::turns each */
-    bool vectors_in, words_out, keep_alpha;
+    bool vectors_in, keep_alpha;
     GfBorder border;
     uint8_t border_byte;
     float scale, offset;
@@ -82,17 +86,19 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int batch = parts * turns; /* rows */
     static constexpr int stages = pairs ? 3 : STEPS == 1 ? 2 : HEIGHT <= 5 ? 4 : 3;
     static constexpr int strip = tiles * tile;
-    static constexpr int lane_samples = 4 * tiles; /* of a row of pairs */
+    static constexpr int together = pairs ? 4 * tiles : WORD; /* samples that a lane stores */
     /* Bytes, at whose multiples copies begin; of strips as wide as those of pairs most would not count. */
     static constexpr int line = pairs ? 16 : 128;
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + line;
-    static constexpr int odd =
-        CHANNELS == 3 ? (pairs ? 12 : 8) : 4;       /* bytes of a batch that a lane begins */
+    /* Bytes of a batch that a lane begins: of a row's end and the columns beyond it. */
+    static constexpr int beside = rows / 2 * (CHANNELS == 3 || rows <= 5 ? 3 : 1);
+    static constexpr int odd = (batch * (15 + beside) + WARP - 1) / WARP;
     static constexpr int matrix = STEP * block * 2; /* bytes: a step's of a row of the kernel */
     static constexpr int copies = 2 * HEIGHT - 1;   /* of a row of the kernel, each at its turn */
     static constexpr int plane_bytes = copies * STEPS * matrix;
     static constexpr int batch_bytes = batch * pitch;
-    static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes;
+    static constexpr int end_bytes = turns * together; /* of rows that end within a word */
+    static constexpr int bytes = PLANES * plane_bytes + stages * batch_bytes + end_bytes;
     static_assert(blocks * (bytes + GF_BLOCK_BYTES) <= 228 << 10); /* a multiprocessor's */
 };
 
@@ -150,9 +156,8 @@ template <typename S> __device__ Span find_span(const Rolling &s, const Unit &u)
     const int samples = min(S::strip, s.out_samples - u.sample);
     Span span;
     span.start = u.sample + s.start;
-    span.begin = s.lead;
-    span.end = s.lead +
-               ((samples / S::channels - 1) / S::block * S::block + S::steps * STEP) * S::channels;
+    span.begin = s.first_tap - s.start; /* what else windows have meets no taps */
+    span.end = s.last_tap - s.start + samples;
     const int vectors = s.vectors_in ? s.in_samples / 16 * 16 - span.start : 0;
     span.first = min(max(-span.start, 0), S::pitch);
     span.last = min(max(vectors, span.first), S::pitch);
@@ -418,27 +423,87 @@ __device__ void load_tiles(const uint8_t *from, uint32_t (&a)[S::tiles][S::steps
     }
 }
 
-/* The rows of a unit as one lane stores them. WHOLE: in words, none of which lies across a row's end. */
-template <typename S, bool WHOLE> struct Lane {
+/* Where sample `own` of a strip goes in row y of a unit. */
+__device__ uint8_t *find_output(const Rolling &s, const Unit &u, int own, int y)
+{
+    return static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
+           (static_cast<ptrdiff_t>(u.top) + y) * static_cast<ptrdiff_t>(s.out.stride);
+}
+
+__device__ bool is_within(int y, int rows)
+{
+    return static_cast<unsigned>(y) < static_cast<unsigned>(rows);
+}
+
+/* What is known of rows that are stored: all are of the unit, and none ends within a word; all but the first; neither. */
+enum Known { EVERY, WHOLE, NOTHING };
+template <Known KNOWN> using Knows = std::integral_constant<Known, KNOWN>;
+
+/* Are they known to be all of the unit, from row y of it on, and whole? */
+template <typename S, Known LEAST> __device__ bool is_every(const Rolling &s, const Unit &u, int y)
+{
+    const bool whole = LEAST == WHOLE || u.sample + S::strip <= s.out_samples;
+    return whole && y >= 0 && y + S::turns <= u.rows;
+}
+
+/* Does a row end in the middle of what a lane stores at once, `left` samples before its end? */
+template <typename S> __device__ bool is_end(int left)
+{
+    return left > 0 && left < S::together;
+}
+
+/* The ends of a turn's rows, in shared memory. */
+template <typename S> struct Ends {
+    uint8_t *kept;
+
+    /* Keeps that of the r-th row. */
+    template <int WORDS>
+    __device__ void keep_if(bool wanted, int r, const uint32_t (&word)[WORDS]) const
+    {
+        uint32_t *to = reinterpret_cast<uint32_t *>(kept + r * S::together);
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            gf_keep_if(wanted, to + i, word[i]);
+    }
+
+    /* Stores those of N rows, of which the first is row y of so many, a lane a row, if this warp has them. `behind`: where
+     * the row behind them ends. */
+    template <int N>
+    __device__ void store_if(bool mine, const Rolling &s, uint8_t *behind, int y, int rows) const
+    {
+        const int lane = threadIdx.x % WARP, count = s.out_samples % S::together;
+        if (!__any_sync(~0u, mine))
+            return;
+        __syncwarp();
+        if (lane < N && is_within(y + lane, rows))
+#pragma unroll 1
+            for (int i = 0; i < count; i++)
+                (behind - (N - lane) * s.out.stride - count)[i] = kept[lane * S::together + i];
+        __syncwarp();
+    }
+};
+
+/* The rows of a unit as one lane stores them. */
+template <typename S> struct Lane {
+    static constexpr int apart = S::channels == 3 ? WARP * WORD : TILE; /* words of a lane */
     uint8_t *to; /* of the row that is complete next: its first word */
     int y, rows; /* that row, in the unit, and how many there are */
     int end;     /* of the output row, from this lane's first sample on */
+    Ends<S> ends;
     Turns turns;
 
-    __device__ Lane(const Rolling &s, const Unit &u, int own)
-        : to(static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
-             (static_cast<ptrdiff_t>(u.top) - S::height) * static_cast<ptrdiff_t>(s.out.stride)),
-          y(-S::height), rows(u.rows), end(s.out_samples - u.sample - own)
+    __device__ Lane(const Rolling &s, const Unit &u, int own, uint8_t *kept)
+        : to(find_output(s, u, own, -S::height)), y(-S::height), rows(u.rows),
+          end(s.out_samples - u.sample - own), ends{kept}
     {
     }
 
     /* A row's samples, of which the other of two lanes has the one half; the r-th of a part, which begins
-     * with row y. EVERY: all rows of it are of the unit. */
-    template <bool EVERY>
+     * with row y. */
+    template <Known KNOWN>
     __device__ void store(const Rolling &s, int r, const float (&v)[S::tiles][4], unsigned choice)
     {
-        constexpr int APART = S::channels == 3 ? WARP * WORD : TILE; /* words of a lane */
-        const int in_row = EVERY || (y + r >= 0 && y + r < rows) ? end : 0;
+        const int in_row = KNOWN == EVERY || is_within(y + r, rows) ? end : 0;
         uint32_t word[S::tiles];
 #pragma unroll
         for (int i = 0; i < S::tiles; i++) {
@@ -451,19 +516,29 @@ template <typename S, bool WHOLE> struct Lane {
         }
 #pragma unroll
         for (int i = 0; i < S::tiles; i++) {
-            const int left = in_row - i * APART;
-            const bool as_word = WHOLE || (s.words_out && left >= WORD);
-            gf_store_if<WORD>(as_word && left > 0, to + i * APART, {word[i]});
-#pragma unroll
-            for (int k = 0; k < WORD && !WHOLE; k++)
-                gf_store_if<1>(!as_word && left > k, to + i * APART + k, {word[i] >> k * 8});
+            const int left = in_row - i * apart;
+            gf_store_if<WORD>(KNOWN == NOTHING ? left >= WORD : left > 0, to + i * apart,
+                              {word[i]});
+            if (KNOWN == NOTHING)
+                ends.template keep_if<1>(is_end<S>(end - i * apart), r, {word[i]});
         }
         gf_advance(&to, s.out.stride);
     }
+
+    /* The ends of N rows, the first of them row y. */
+    template <int N> __device__ void store_ends(const Rolling &s) const
+    {
+        bool mine = false;
+#pragma unroll
+        for (int i = 0; i < S::tiles; i++)
+            mine = mine || is_end<S>(end - i * apart);
+        ends.template store_if<N>(mine, s, to + end, y, rows);
+    }
 };
 
-template <typename S, bool WHOLE>
-__device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp)
+template <typename S, Known LEAST>
+__device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp,
+                              uint8_t *kept)
 {
     const int lane = threadIdx.x % WARP;
     const int tile = warp * (WARP / 2 * BLOCK) * S::channels;
@@ -489,9 +564,10 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
     load_tiles<S>(from, a);
     for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
         const Unit u = find_unit<S>(s, unit);
-        Lane<S, WHOLE> out(s, u, own);
+        Lane<S> out(s, u, own, kept);
         const bool last_unit = unit + gridDim.x >= s.units;
-        const auto run_part = [&](auto every, int part, bool ends, bool last) {
+        const auto run_part = [&](auto known, int part, bool ends, bool last) {
+            constexpr Known KNOWN = decltype(known)::value;
             const int stage = ring.stage;
             const uint8_t *rows = from + stage * S::batch_bytes + part * S::turns * S::pitch;
 #pragma unroll
@@ -511,7 +587,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                                      second + (plane * S::plane_bytes + begin * S::matrix) / 16);
                 }
                 gf_end_products();
-                out.template store<decltype(every)::value>(s, r, done, choice);
+                out.template store<KNOWN>(s, r, done, choice);
                 const uint8_t *after = r < S::turns - 1 || !ends
                                            ? rows + (r + 1) * S::pitch
                                            : from + ring.stage * S::batch_bytes;
@@ -527,6 +603,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                     a[i / 4 / S::steps][i / 4 % S::steps][i % 4] =
                         next[i / 4 / S::steps][i / 4 % S::steps][i % 4];
             }
+            if (KNOWN == NOTHING)
+                out.template store_ends<S::turns>(s);
             out.y += S::turns;
             __syncwarp();
             if (lane == 0 && ends)
@@ -535,12 +613,14 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
         for (int i = 0; i < s.parts; i++) {
             const int part = i % S::parts;
             const bool unit_ends = i + 1 == s.parts, ends = unit_ends || part + 1 == S::parts;
-            if (out.y >= 0 && out.y + S::turns <= out.rows)
-                run_part(std::true_type(), part, ends, last_unit && unit_ends);
+            if (is_every<S, LEAST>(s, u, out.y))
+                run_part(Knows<EVERY>(), part, ends, last_unit && unit_ends);
             else
-                run_part(std::false_type(), part, ends, last_unit && unit_ends);
+                run_part(Knows<LEAST>(), part, ends, last_unit && unit_ends);
         }
-        out.template store<false>(s, 0, done, choice);
+        out.template store<LEAST>(s, 0, done, choice);
+        if (LEAST == NOTHING)
+            out.template store_ends<1>(s);
     }
 }
 
@@ -581,38 +661,55 @@ __device__ void load_windows(const uint8_t *from, int shift, uint32_t (&a)[S::ti
 }
 
 /* The rows of a unit as one lane stores them, every other: of four lanes with the same samples two have a row
- * each of the sums that are complete. WHOLE: all samples of a lane, or none, are before a row's end. */
-template <typename S, bool WHOLE> struct PairLane {
+ * each of the sums that are complete. */
+template <typename S> struct PairLane {
     uint8_t *to;
     int y, rows, end; /* as Lane's */
+    Ends<S> ends;
 
-    __device__ PairLane(const Rolling &s, const Unit &u, int own)
-        : y(static_cast<int>(threadIdx.x % 2) - S::height), rows(u.rows),
-          end(s.out_samples - u.sample - own)
+    __device__ PairLane(const Rolling &s, const Unit &u, int own, uint8_t *kept)
+        : y(odd_row() - S::height), rows(u.rows), end(s.out_samples - u.sample - own), ends{kept}
     {
-        to = static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
-             (static_cast<ptrdiff_t>(u.top) + y) * static_cast<ptrdiff_t>(s.out.stride);
+        to = find_output(s, u, own, y);
+    }
+
+    /* Which of two rows is this lane's? */
+    static __device__ int odd_row()
+    {
+        return threadIdx.x % 2;
+    }
+
+    /* The first of both. */
+    __device__ int even_y() const
+    {
+        return y - odd_row();
     }
 
     /* The r-th row of a part; `mine`: this lane has sums of it. */
-    template <bool EVERY>
+    template <Known KNOWN>
     __device__ void store(const Rolling &s, int r, uint32_t (&word)[S::tiles], bool mine)
     {
-        const bool in_unit = EVERY || (y + r >= 0 && y + r < rows);
+        const bool in_unit = KNOWN == EVERY || is_within(y + r, rows);
         const int left = mine && in_unit ? end : 0;
-        const bool as_vector = WHOLE || (s.words_out && left >= S::lane_samples);
+        const bool all = KNOWN == NOTHING ? left >= S::together : left > 0;
         if constexpr (S::channels == 3)
             join_channels(word);
         if constexpr (S::tiles == 2) /* which are aligned as one */
-            gf_store_if<2 * WORD>(as_vector && left > 0, to, word);
+            gf_store_if<2 * WORD>(all, to, word);
         else
 #pragma unroll
             for (int i = 0; i < S::tiles; i++)
-                gf_store_if<WORD>(as_vector && left > 0, to + i * WORD, {word[i]});
-#pragma unroll
-        for (int i = 0; i < S::lane_samples && !WHOLE; i++)
-            gf_store_if<1>(!as_vector && left > i, to + i, {word[i / WORD] >> i % WORD * 8});
+                gf_store_if<WORD>(all, to + i * WORD, {word[i]});
+        if (KNOWN == NOTHING)
+            ends.keep_if(mine && is_end<S>(end), r + odd_row(), word);
         gf_advance(&to, 2 * s.out.stride);
+    }
+
+    /* As Lane's. */
+    template <int N> __device__ void store_ends(const Rolling &s) const
+    {
+        ends.template store_if<N>(is_end<S>(end), s, to - odd_row() * s.out.stride + end, even_y(),
+                                  rows);
     }
 };
 
@@ -643,11 +740,12 @@ __device__ void begin_pairs(float (&sums)[S::tiles][S::height / 4][4],
     gf_end_products();
 }
 
-template <typename S, bool WHOLE>
-__device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp)
+template <typename S, Known LEAST>
+__device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S> ring, int warp,
+                               uint8_t *kept)
 {
     const int lane = threadIdx.x % WARP, shift = 8 * (s.lead % WORD);
-    const int own = (warp * (WARP / 4) + lane / 4) * S::lane_samples;
+    const int own = (warp * (WARP / 4) + lane / 4) * S::together;
     const uint8_t *from = ring.rows + s.lead / WORD * WORD + own + lane % 4 * WORD * S::channels;
     /* Rows of 8 numbers lie behind each other, the other 8 of 16 behind those of all samples and copies. */
     const uint64_t second = static_cast<uint64_t>(128 / 16) << 32 | S::copies * S::block << 16 |
@@ -661,9 +759,10 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
     load_windows<S>(from, shift, a);
     for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
         const Unit u = find_unit<S>(s, unit);
-        PairLane<S, WHOLE> out(s, u, own);
+        PairLane<S> out(s, u, own, kept);
         const bool last_unit = unit + gridDim.x >= s.units;
-        const auto run_batch = [&](auto every, bool last) {
+        const auto run_batch = [&](auto known, bool last) {
+            constexpr Known KNOWN = decltype(known)::value;
             const int stage = ring.stage;
             const uint8_t *rows = from + stage * S::batch_bytes;
 #pragma unroll
@@ -676,7 +775,7 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
                         gf_barrier_wait(&ring.full[ring.stage], ring.parity);
                 }
                 begin_pairs<S>(sums, a, second, r);
-                out.template store<decltype(every)::value>(s, r, done, upper == (r % 4 == 2));
+                out.template store<KNOWN>(s, r, done, upper == (r % 4 == 2));
                 uint32_t next[S::tiles][2][4];
                 load_windows<S>(ends ? from + ring.stage * S::batch_bytes
                                      : rows + (r + 2) * S::pitch,
@@ -689,6 +788,8 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
                 for (int i = 0; i < S::tiles * 8; i++)
                     a[i / 8][i / 4 % 2][i % 4] = next[i / 8][i / 4 % 2][i % 4];
             }
+            if (KNOWN == NOTHING)
+                out.template store_ends<S::turns>(s);
             out.y += S::turns;
             __syncwarp();
             if (lane == 0)
@@ -697,20 +798,23 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
         for (int i = 0; i < s.parts; i++) {
             const bool last = last_unit && i + 1 == s.parts;
             /* Not a lane's own row: all lanes go one way, since they make products together. */
-            const int y = out.y - lane % 2;
-            if (y >= 0 && y + S::turns <= out.rows)
-                run_batch(std::true_type(), last);
+            const int y = out.even_y();
+            if (is_every<S, LEAST>(s, u, y))
+                run_batch(Knows<EVERY>(), last);
             else
-                run_batch(std::false_type(), last);
+                run_batch(Knows<LEAST>(), last);
         }
-        out.template store<false>(s, 0, done, !upper);
+        out.template store<LEAST>(s, 0, done, !upper);
+        if (LEAST == NOTHING)
+            out.template store_ends<2>(s);
     }
 }
 
 /* ---- the kernel ---- */
 
-template <typename S, bool WHOLE>
-__global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
+/* LEAST: what is known of all rows. */
+template <typename S, Known LEAST>
+__global__ void __launch_bounds__(THREADS, S::blocks)
     tensor_rolling(const __grid_constant__ Rolling s)
 {
     GF_BLOCK_MEMORY(__align__(128) uint8_t, shared);
@@ -740,10 +844,11 @@ __global__ void __launch_bounds__(THREADS, S::blocks - (S::pairs && !WHOLE))
     }
     gf_copies_follow();     /* as products do, which read shared memory by themselves */
     gf_wait_at<GROUP, 1>(); /* those who multiply */
+    uint8_t *kept = shared + S::bytes - S::end_bytes;
     if constexpr (S::pairs)
-        multiply_pairs<S, WHOLE>(s, shared, ring, warp);
+        multiply_pairs<S, LEAST>(s, shared, ring, warp, kept);
     else
-        multiply_rows<S, WHOLE>(s, shared, ring, warp);
+        multiply_rows<S, LEAST>(s, shared, ring, warp, kept);
 }
 
 /* ---- the launcher ---- */
@@ -766,6 +871,8 @@ template <typename S> Rolling describe(const GfLaunch *launch, const GfTensorSta
     s.out_samples = static_cast<int>(step->out_width * step->channels);
     s.lead = plan.first_byte & (S::line - 1);
     s.start = plan.first_byte - s.lead;
+    s.first_tap = static_cast<int>(step->origin_x) * s.channels;
+    s.last_tap = s.first_tap + static_cast<int>(step->linear.width - 1) * s.channels;
     s.last_row = static_cast<int>(step->linear.height) - 1;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
     s.keep_alpha = step->keep_alpha;
@@ -808,11 +915,8 @@ template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t strea
 {
     Rolling s = describe<S>(launch, static_cast<const GfTensorState *>(launch->state));
     int blocks = 0;
-    constexpr int TOGETHER = S::pairs ? S::lane_samples : WORD; /* that a lane stores */
-    s.words_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch,
-                             S::pairs && S::channels == 1 ? TOGETHER : WORD);
-    const bool whole = s.words_out && s.out_samples % TOGETHER == 0;
-    const auto kernel = whole ? tensor_rolling<S, true> : tensor_rolling<S, false>;
+    const auto kernel =
+        s.out_samples % S::together == 0 ? tensor_rolling<S, WHOLE> : tensor_rolling<S, NOTHING>;
     cudaError_t error = gf_allow_shared(kernel, S::bytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, S::bytes);
@@ -868,6 +972,16 @@ Run find_run(const GfTensorRolling &plan)
 }
 
 } // namespace
+
+/* Of a step that has a plan for it. */
+extern "C" bool gf_tensor_rolls(const GfLaunch *launch)
+{
+    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    const GfTensorRolling &plan = state->rolling;
+    const size_t together = plan.block < BLOCK && !plan.by_channel ? 2 * WORD : WORD;
+    return state->halves && (launch->tiling == 0 || launch->tiling == GF_TENSOR_ROLLING_TILING) &&
+           gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, together);
+}
 
 extern "C" cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream)
 {

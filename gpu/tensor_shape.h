@@ -481,7 +481,7 @@ typedef struct GfTensorLayer {
 typedef struct GfTensorState {
     GfTensor plan; /* host */
     uint32_t *words;
-    GfTensorRolling rolling; /* host; of a bank that rolls, which has no words */
+    GfTensorRolling rolling; /* host; of a bank that rolls where its rows are aligned */
     uint16_t *halves;
     GfTensorLarge large; /* host; of a larger kernel */
     uint32_t *large_words;

@@ -19,9 +19,45 @@ static Lay random_lay(void)
     return (Lay)below(LAYS);
 }
 
+/* Between rows that begin where vectors do, whatever their width. */
+static size_t aligned_gap(const GfFormat *format)
+{
+    return (16 - gf_row_samples(format) % 16) % 16;
+}
+
+/* Maps of floats, wider than what a warp stores of them at once, whose rows begin anywhere. */
+static void unaligned_maps(size_t turn)
+{
+    static const GfSample inputs[] = {GF_F32, GF_U8, GF_U16};
+    const GfSample input = inputs[turn / 2 % 3];
+    const size_t side = 1 + 2 * (turn % 6), channels = turn % 5 ? 1 : 3;
+    GfFormat format = format_of(257 + below(300), 1 + below(14), channels, input);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(side <= 7 ? 12 : 4), channels, 1, side, side);
+    linear->sampling.fit = GF_FIT_PAD;
+    linear->sampling.left = linear->sampling.top = side / 2;
+    linear->sampling.right = linear->sampling.bottom = side - 1 - side / 2 + below(2);
+    linear->sampling.stride_x = linear->sampling.stride_y = turn % 7 == 6 ? 2 : 1;
+    linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
+    if (below(2))
+        add_bias(linear, gf_sample_max(input) / 4.0);
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    GfPlanOptions options = options_of(input, GF_BORDER_CONSTANT);
+    options.sample = GF_F32;
+    Trial trial = trial_of("unaligned maps", format, options, filter);
+    trial.count = 1 + below(2);
+    trial.lay_in = trial.lay_out = LAY_NCHW;
+    trial.gap = below(4);
+    trial.shift = below(4);
+    run_trial(&trial, filter);
+}
+
 /* Rows at every distance from what vectors are aligned to. */
 void test_strides(void)
 {
+    for (size_t i = 0; i < (quick ? 6 : 60); i++)
+        unaligned_maps(i);
     for (size_t i = 0; i < (quick ? 2 : 120); i++) {
         GfSample sample = samples[i % SAMPLES];
         GfFormat format = format_of(20 + below(30), 9, 1 + i / 3 % 4, sample);
@@ -345,14 +381,15 @@ void test_minibatches(void)
         small_pictures(i);
 }
 
-/* A wide kernel on a picture of every width up to 70, and then of up to five strips whose rows are aligned as
- * vectors are, or all but. */
+/* A wide kernel on a picture of every width up to 70, and then of up to five strips; most often rows begin where
+ * vectors do. */
 static void wide_kernel(size_t i, size_t channels)
 {
     static const GfSample depths[] = {GF_U8, GF_U8, GF_U8, GF_U16, GF_F32};
     const GfSample depth = depths[i % 5];
     const bool narrow = quick ? i % 2 : i < 70;
-    const size_t width = narrow ? 1 + i : 16 * (8 + below(32)), height = 1 + below(60);
+    const size_t wide = 16 * (8 + below(32)) - (i % 4 == 1 ? below(16) : 0);
+    const GfFormat format = format_of(narrow ? 1 + i : wide, 1 + below(60), channels, GF_U8);
     const Taps taps = depth == GF_U8 && i % 2 ? FRACTION : INTEGER;
     GfFilter *filter = new_filter();
     GfLinear *linear = add_kernel(filter, 1, 10 + below(16), 1 + below(15), taps);
@@ -361,11 +398,10 @@ static void wide_kernel(size_t i, size_t channels)
         add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
     GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
     options.sample = depth;
-    Trial trial =
-        trial_of("wide kernels", format_of(width, height, channels, GF_U8), options, filter);
+    Trial trial = trial_of("wide kernels", format, options, filter);
     trial.count = 1 + below(3);
-    trial.gap = narrow || i % 4 == 3 ? below(4) : i % 4 == 2 ? 16 : 0;
-    trial.shift = narrow ? below(4) : 0;
+    trial.gap = i % 4 == 3 ? below(4) : aligned_gap(&format) + (i % 4 == 2 ? 16 : 0);
+    trial.shift = narrow && i % 4 == 3 ? below(4) : 0;
     run_trial(&trial, filter);
 }
 
@@ -402,7 +438,8 @@ static void low_picture(size_t height)
 }
 
 /* Kernels of many rows, on pictures from which on their sums roll (gf_tensor_rolling_plan()), cut into units that end
- * anywhere in a turn of the sums, as after the last row of one. On cards where they do. */
+ * anywhere in a turn of the sums, as after the last row of one; rows of whole words, and others. On cards where they
+ * do. */
 static void rolling_turns(void)
 {
     GfCard card;
@@ -411,13 +448,16 @@ static void rolling_turns(void)
         return;
     for (size_t side = 11; side <= 15; side += 4)
         for (size_t channels = 1; channels <= 3; channels += 2) {
-            const bool every = !quick && (side == 11) == (channels == 1);
+            const bool half = (side == 11) == (channels == 1), every = !quick && half;
             for (size_t height = 1000; height <= (every ? 1016 : 1000); height++) {
+                const size_t width = 1056 / channels - (half ? height % 3 : 2);
+                const GfFormat format = format_of(width, height, channels, GF_U8);
                 GfFilter *filter = new_filter();
                 (void)add_kernel(filter, 1, side, side, FRACTION);
                 Trial trial =
-                    trial_of("rolling turns", format_of(1056 / channels, height, channels, GF_U8),
+                    trial_of("rolling turns", format,
                              options_of(GF_U8, (GfBorder)(height % GF_BORDER_VALID)), filter);
+                trial.gap = aligned_gap(&format);
                 run_trial(&trial, filter);
             }
         }

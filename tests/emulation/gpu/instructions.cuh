@@ -135,6 +135,12 @@ void gf_store_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
     std::memcpy(to, word, BYTES);
 }
 
+inline void gf_keep_if(bool wanted, uint32_t *to, uint32_t word)
+{
+    if (wanted)
+        *to = word;
+}
+
 template <int BYTES, int WORDS>
 void gf_stream_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
 {
