@@ -70,8 +70,9 @@ static void close_method(void *state)
 static const GfAlgorithm *choose(const Case *made, size_t i, const GfCard *card)
 {
     const GfStep *step = &made->passes[i].step;
-    return gf_algorithm_choose(step, i + 1 < made->count ? &made->passes[i + 1].step : NULL, false,
-                               made->spec->batch, card);
+    const GfUse use = {.pictures = made->spec->batch, .packed = made->spec->layer};
+    return gf_algorithm_choose(step, i + 1 < made->count ? &made->passes[i + 1].step : NULL, &use,
+                               card);
 }
 
 /* The one that it takes for all of them, or NULL. */

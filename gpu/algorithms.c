@@ -506,22 +506,22 @@ GfStatus gf_algorithm_runs(const GfAlgorithm *row, const GfStep *step, bool wide
     return row->runs_on ? row->runs_on(step, card) : GF_OK;
 }
 
-static bool is_chosen(const GfAlgorithm *row, const GfStep *step, bool wide, size_t pictures,
+static bool is_chosen(const GfAlgorithm *row, const GfStep *step, const GfUse *use,
                       const GfCard *card)
 {
-    return gf_algorithm_runs(row, step, wide, card) == GF_OK &&
-           (!row->pays || row->pays(step, wide, pictures));
+    return gf_algorithm_runs(row, step, use->wide, card) == GF_OK &&
+           (!row->pays || row->pays(step, use));
 }
 
-const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
-                                       size_t pictures, const GfCard *card)
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, const GfUse *use,
+                                       const GfCard *card)
 {
     const char *const *name = gf_step_is_layer(step) ? for_layers : for_banks;
     /* What is pooled at once is not written: that outweighs a faster layer. */
     for (const GfAlgorithm *row = gf_algorithms; next && row->name; row++)
-        if (row->pools && is_chosen(row, step, wide, pictures, card) && row->pools(step, next))
+        if (row->pools && is_chosen(row, step, use, card) && row->pools(step, next))
             return row;
-    while (!is_chosen(gf_algorithm_find(*name), step, wide, pictures, card))
+    while (!is_chosen(gf_algorithm_find(*name), step, use, card))
         name++;
     return gf_algorithm_find(*name);
 }

@@ -14,13 +14,20 @@ typedef struct GfCard {
 /* That of the current device; only in builds with CUDA. */
 GfStatus gf_current_card(GfCard *card);
 
+/* How a step's launches are. */
+typedef struct GfUse {
+    bool wide;       /* sums in f64 */
+    size_t pictures; /* of a launch */
+    bool
+        packed; /* rows of planes lie right behind each other; else each begins where vectors may */
+} GfUse;
+
 typedef struct GfAlgorithm {
     const char *name, *summary, *source;
     /* GF_OK when the method can run a GF_STEP_FILTER step on some card, or GF_EUNSUPPORTED with what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
-    /* Is it worth while for a step that it supports, on so many pictures a launch? `auto` passes over it where not;
-     * NULL: always. */
-    bool (*pays)(const GfStep *step, bool wide, size_t pictures);
+    /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL: always. */
+    bool (*pays)(const GfStep *step, const GfUse *use);
     /* Can it do the pool that follows a step which it supports in the same launch (GfLaunch.pool)?
      * NULL: never. */
     bool (*pools)(const GfStep *step, const GfStep *pool);
@@ -51,7 +58,7 @@ const GfAlgorithm *gf_algorithm_find(const char *name);
 GfStatus gf_algorithm_runs(const GfAlgorithm *row, const GfStep *step, bool wide,
                            const GfCard *card);
 
-/* The method that `auto` takes for the step on a card, in launches of so many pictures; `next` is the step that
- * follows, or NULL. There always is one: `direct` runs everything. */
-const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, bool wide,
-                                       size_t pictures, const GfCard *card);
+/* The method that `auto` takes for the step on a card; `next` is the step that follows, or NULL. There always is one:
+ * `direct` runs everything. */
+const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, const GfUse *use,
+                                       const GfCard *card);

@@ -10,10 +10,10 @@ GfStatus gf_method_choose(const GfChoice *choice, const GfPipeline *pipeline, si
                           const GfAlgorithm **algorithm)
 {
     const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
-    const bool wide = pipeline->wide;
+    const GfUse use = {.wide = pipeline->wide, .pictures = 1};
     *algorithm =
-        choice->forced ? choice->forced : gf_algorithm_choose(step, next, wide, 1, &choice->card);
-    return gf_algorithm_runs(*algorithm, step, wide, &choice->card);
+        choice->forced ? choice->forced : gf_algorithm_choose(step, next, &use, &choice->card);
+    return gf_algorithm_runs(*algorithm, step, use.wide, &choice->card);
 }
 
 /* ---- what they need on the device ---- */

@@ -33,20 +33,20 @@ static double round_up(size_t n, size_t unit)
 }
 
 /* That a launch makes of each map. */
-static double pixels_of(const GfStep *step, size_t pictures)
+static double pixels_of(const GfStep *step, const GfUse *use)
 {
-    return (double)step->out_width * (double)step->out_height * (double)pictures;
+    return (double)step->out_width * (double)step->out_height * (double)use->pictures;
 }
 
-/* Do rows that are stored consist of whole words? Without, methods that store vectors store samples one by one. */
-static bool has_whole_words(const GfStep *step)
+/* May `tensor` store vectors of a layer's maps? */
+static bool has_vectors(const GfStep *step, const GfUse *use)
 {
-    return step->out_width * (gf_step_is_layer(step) ? 1 : step->channels) % 4 == 0;
+    return !use->packed || step->out_width % 4 == 0;
 }
 
-static bool is_product(const GfStep *step, bool wide)
+static bool is_product(const GfStep *step, const GfUse *use)
 {
-    return gf_algorithm_find("separable")->supports(step, wide) == GF_OK;
+    return gf_algorithm_find("separable")->supports(step, use->wide) == GF_OK;
 }
 
 /* ---- banks ---- */
@@ -75,19 +75,20 @@ static bool special_pays_on_bytes(const GfStep *step)
  * them wait for each other. From 2^20 on sums roll there (gf_tensor_rolling_plan()), which is faster again. */
 static double least_for_tensor(const GfStep *step, size_t side)
 {
-    const bool gray = step->channels == 1, words = has_whole_words(step);
-    const double rolls = step->out_width * step->channels >= 1024 ? 1 << 20 : 1 << 21;
+    const bool gray = step->channels == 1;
+    const size_t row = step->out_width * step->channels;
+    const double rolls = row >= 1024 ? 1 << 20 : 1 << 21;
     if (side <= 3) /* of gray special_pays_on_bytes() has said where not */
-        return gray ? 0.0 : words ? 1 << 20 : INFINITY;
+        return gray ? 0.0 : row % 4 == 0 ? 1 << 20 : 3 << 21;
     if (step->separable) {
         if (side <= 5)
-            return gray ? 1 << 20 : words ? 1 << 17 : 3 << 21;
+            return gray ? 1 << 20 : 1 << 17;
         return side <= 7 ? 3 << 15 : side <= 9 ? 1 << 19 : side <= 11 ? 1 << 20 : 3 << 19;
     }
     if (side <= 5)
-        return gray || words ? rolls : 3 << 21;
+        return rolls;
     if (side <= 7)
-        return gray ? 3 << 18 : words ? 1 << 20 : 3 << 20;
+        return gray ? 3 << 18 : 1 << 20;
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
@@ -106,18 +107,18 @@ static bool tensor_pays_on_bytes(const GfStep *step, double pixels)
 
 /* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu);
  * from 9 x 9 on for all. Small pictures have too little work for its strips then. */
-bool gf_special_pays(const GfStep *step, bool wide, size_t pictures)
+bool gf_special_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
-    const double samples = pixels_of(step, pictures) * (double)step->channels;
+    const double samples = pixels_of(step, use) * (double)step->channels;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
     if (side == GF_SPECIAL_SIDE)
         return !real || (single && (step->in == GF_F32 || step->channels > 1)) ||
-               !is_product(step, wide);
-    return 4 * linear->width * linear->height >= side * side && !is_product(step, wide) &&
+               !is_product(step, use);
+    return 4 * linear->width * linear->height >= side * side && !is_product(step, use) &&
            samples >= (side <= 11 ? 1 << 17 : 1 << 19);
 }
 
@@ -125,33 +126,33 @@ bool gf_special_pays(const GfStep *step, bool wide, size_t pictures)
 
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast. Maps are made eight
  * at a time. */
-static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, size_t pictures)
+static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, const GfUse *use)
 {
     const size_t maps = step->linear.filters;
     const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
-    const bool words = has_whole_words(step), full = round_up(maps, 8) <= 1.15 * (double)maps;
+    const bool vectors = has_vectors(step, use), full = round_up(maps, 8) <= 1.15 * (double)maps;
     if (side >= 9)
         return true;
     if (side >= 7)
-        return pixels < 1 << 17 || (maps >= 3 && words);
-    if (pictures > 1 && work / (double)pictures < 1 << 22) /* special_small.cu */
+        return pixels < 1 << 17 || (maps >= 3 && vectors);
+    if (use->pictures > 1 && work / (double)use->pictures < 1 << 22) /* special_small.cu */
         return false;
     if (step->in == GF_U8)
-        return maps >= 4 && (words || pixels < 1 << 17) && (side >= 5 || maps < 64);
+        return maps >= 4 && (vectors || pixels < 1 << 17) && (side >= 5 || maps < 64);
     if (side < 5)
-        return words && maps >= 32 && pixels < 1 << 15;
-    if (pixels < (words ? 1 << 18 : 1 << 14))
+        return vectors && maps >= 32 && pixels < 1 << 15;
+    if (pixels < (vectors ? 1 << 18 : 1 << 14))
         return pixels >= 1 << 11 && (maps >= 4 || pixels < 1 << 14);
-    return words && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
+    return vectors && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
 }
 
-static bool tensor_pays_on_pictures(const GfStep *step, double pixels, size_t pictures)
+static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = linear->width > linear->height ? linear->width : linear->height;
     if (linear->depth > 1)
         return (double)(gf_linear_taps(linear) * linear->filters) * pixels >= 1 << 20;
-    return step->stride_x > 1 || tensor_pays_on_gray(step, side, pixels, pictures);
+    return step->stride_x > 1 || tensor_pays_on_gray(step, side, pixels, use);
 }
 
 /* ---- layers of many channels ---- */
@@ -214,15 +215,14 @@ static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
     return depth >= 16 || pixels < 1 << 12;
 }
 
-bool gf_tensor_pays(const GfStep *step, bool wide, size_t pictures)
+bool gf_tensor_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
-    const double pixels = pixels_of(step, pictures);
-    (void)wide;
+    const double pixels = pixels_of(step, use);
     if (!gf_step_is_layer(step))
         return tensor_pays_on_bytes(step, pixels);
     if (gf_tensor_is_first(step))
-        return tensor_pays_on_pictures(step, pixels, pictures);
+        return tensor_pays_on_pictures(step, pixels, use);
     if (is_pointwise(linear))
         return tensor_pays_on_pixels(linear, pixels);
     if (!gf_is_usual_square(linear))
@@ -235,11 +235,10 @@ bool gf_tensor_pays(const GfStep *step, bool wide, size_t pictures)
 }
 
 /* Of small groups on many pixels its blocks are less than full. */
-bool gf_general_pays(const GfStep *step, bool wide, size_t pictures)
+bool gf_general_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
-    const double pixels = pixels_of(step, pictures);
-    (void)wide;
+    const double pixels = pixels_of(step, use);
     if (!gf_step_is_dense(step) || gf_is_depthwise(linear))
         return false;
     if (is_pointwise(linear))
@@ -252,9 +251,9 @@ bool gf_general_pays(const GfStep *step, bool wide, size_t pictures)
 }
 
 /* Rows of its product are a group's maps. */
-bool gf_implicit_pays(const GfStep *step, bool wide, size_t pictures)
+bool gf_implicit_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
-    (void)wide, (void)pictures;
+    (void)use;
     return !gf_is_depthwise(linear) && (linear->groups == 1 || gf_maps_of_group(linear) > 4);
 }

@@ -99,18 +99,25 @@ static GfCard card_of(int capability)
     return (GfCard){.capability = capability, .groups = capability == 90};
 }
 
-/* What `auto` takes for the layer on so many pictures, before its pool or something else. */
-static const char *chosen_for(const Pair *pair, bool pool, size_t pictures, int capability)
+/* What `auto` takes for the layer, before its pool or something else. */
+static const char *chosen_by(const Pair *pair, bool pool, GfUse use, int capability)
 {
     GfFilter *filter = make_filter(pair);
     GfPlan *plan = make_plan(pair, filter);
     const GfPipeline *pipeline = &plan->pipelines[0];
     const GfStep *step = pipeline->steps, *next = pool ? step + 1 : NULL;
     const GfCard card = card_of(capability);
-    const char *name = gf_algorithm_choose(step, next, pipeline->wide, pictures, &card)->name;
+    use.wide = pipeline->wide;
+    const char *name = gf_algorithm_choose(step, next, &use, &card)->name;
     gf_plan_free(plan);
     gf_filter_free(filter);
     return name;
+}
+
+/* On so many pictures, their rows as peers have them. */
+static const char *chosen_for(const Pair *pair, bool pool, size_t pictures, int capability)
+{
+    return chosen_by(pair, pool, (GfUse){.pictures = pictures, .packed = true}, capability);
 }
 
 static const char *chosen(const Pair *pair, int capability)
@@ -309,12 +316,24 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 1, 29, 7, 3872, 1943, "special"},
                                      {GF_F32, 1, 6, 7, 64, 70, "tensor"},
                                      {GF_F32, 1, 5, 7, 1344, 1961, "special"},
-                                     {GF_F32, 1, 1, 3, 816, 481, "tensor"},
+                                     {GF_F32, 1, 1, 3, 1023, 1023, "special"},
                                      {GF_F32, 1, 20, 5, 2905, 3049, "special"},
                                      {GF_F32, 1, 12, 5, 114, 97, "tensor"},
                                      {GF_F32, 1, 44, 3, 336, 653, "special"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
+}
+
+/* Rows that begin where vectors do are stored as vectors, whatever their width. */
+static void test_rows(void **unused)
+{
+    const Pair pair = {.format = {.width = 1029, .height = 1029, .channels = 1, .sample = GF_F32},
+                       .out = GF_F32,
+                       .maps = 16,
+                       .side = 7};
+    (void)unused;
+    assert_string_equal(chosen_by(&pair, false, (GfUse){.pictures = 1}, 90), "tensor");
+    assert_string_equal(chosen_for(&pair, false, 1, 90), "special");
 }
 
 /* How a pool of 2 x 2 lies. */
@@ -406,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_minibatches),
         cmocka_unit_test(test_layers_on_pictures),
         cmocka_unit_test(test_measured_pictures),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_dilated_layers),
         cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_pooled),

@@ -126,7 +126,7 @@ static const char *chosen(size_t width, size_t height, GfStep step)
     const GfCard card = {.capability = 90};
     step.in_width = step.out_width = width;
     step.in_height = step.out_height = height;
-    return gf_algorithm_choose(&step, NULL, false, 1, &card)->name;
+    return gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name;
 }
 
 /* `auto` takes lengths and weights of several planes on all pictures, others where it is measured to be faster. */

@@ -264,10 +264,13 @@ static void test_choice(void **unused)
     (void)unused;
     fill_fractions(31 * 31);
     GfStep step = bank(1, 31, 31);
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 1, &card)->name, "tensor");
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 1, &older)->name, "shared");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name,
+                        "tensor");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &older)->name,
+                        "shared");
     step.out_width = step.out_height = 100;
-    assert_string_equal(gf_algorithm_choose(&step, NULL, false, 1, &card)->name, "shared");
+    assert_string_equal(gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name,
+                        "shared");
     assert_int_equal(supports(&step), GF_OK);
     step = bank(1, 15, 15); /* not in this way */
     assert_false(gf_tensor_is_large(&step));

@@ -548,7 +548,7 @@ static void test_refusals(void **unused)
 static const char *choose(const GfStep *step, int capability)
 {
     const GfCard card = {.capability = capability};
-    return gf_algorithm_choose(step, NULL, false, 1, &card)->name;
+    return gf_algorithm_choose(step, NULL, &(GfUse){.pictures = 1}, &card)->name;
 }
 
 static void test_older_cards(void **unused)
@@ -624,8 +624,8 @@ static void test_measured_pictures(void **unused)
                  {1, 2944, 491, 5, true, "tensor"},       {1, 176, 864, 7, true, "tensor"},
                  {1, 850, 2334, 9, true, "tensor"},       {1, 160, 1265, 13, true, "separable"},
                  {1, 8135, 1072, 11, true, "tensor"},     {RGB, 1104, 244, 3, false, "special"},
-                 {RGB, 8192, 8192, 3, false, "tensor"},   {RGB, 8191, 8191, 3, false, "special"},
-                 {RGB, 144, 378, 5, false, "special"},    {RGB, 1501, 1101, 5, false, "special"},
+                 {RGB, 8192, 8192, 3, false, "tensor"},   {RGB, 8191, 8191, 3, false, "tensor"},
+                 {RGB, 144, 378, 5, false, "special"},    {RGB, 1501, 1101, 5, false, "tensor"},
                  {RGB, 464, 5678, 5, false, "tensor"},    {RGB, 287, 412, 7, false, "special"},
                  {RGB, 1845, 2620, 7, false, "tensor"},   {RGB, 704, 112, 11, false, "shared"},
                  {RGB, 1173, 490, 15, false, "tensor"},   {RGB, 832, 1424, 7, true, "tensor"},
