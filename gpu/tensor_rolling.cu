@@ -93,6 +93,7 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     /* Bytes of a batch that a lane begins: of a row's end and the columns beyond it. */
     static constexpr int beside = rows / 2 * (CHANNELS == 3 || rows <= 5 ? 3 : 1);
     static constexpr int odd = (batch * (15 + beside) + WARP - 1) / WARP;
+    static constexpr int places = (odd * WARP / batch + WARP - 1) / WARP; /* a lane's */
     static constexpr int matrix = STEP * block * 2; /* bytes: a step's of a row of the kernel */
     static constexpr int copies = 2 * HEIGHT - 1;   /* of a row of the kernel, each at its turn */
     static constexpr int plane_bytes = copies * STEPS * matrix;
@@ -210,17 +211,42 @@ template <typename S> __device__ int row_of_lane(int i)
     return (threadIdx.x % WARP + i * WARP) % S::batch;
 }
 
-/* Begins to load the odd bytes. `place`: of odd byte i, lane i has it. All lanes load, and nothing is done
- * with it yet, so that nobody waits. */
+/* Where a row's odd bytes come from: lane i knows it of byte i, and of byte i + WARP if there are so many. */
+template <typename S> struct Places {
+    int at[S::places];
+
+    __device__ Places(const Rolling &s, const Span &span)
+    {
+        const int lane = threadIdx.x % WARP;
+#pragma unroll
+        for (int i = 0; i < S::places; i++)
+            at[i] = find_place(s, span.start + find_odd(span, lane + i * WARP));
+    }
+
+    /* By all lanes. */
+    __device__ int of(int byte) const
+    {
+        int found = __shfl_sync(~0u, at[0], byte % WARP);
+#pragma unroll
+        for (int i = 1; i < S::places; i++) {
+            const int other = __shfl_sync(~0u, at[i], byte % WARP);
+            if (byte >= i * WARP)
+                found = other;
+        }
+        return found;
+    }
+};
+
+/* Begins to load the odd bytes. All lanes load, and nothing is done with it yet, so that nobody waits. */
 template <typename S>
-__device__ void load_odd(const Rolling &s, const uint8_t *row, int count, int place,
+__device__ void load_odd(const Rolling &s, const uint8_t *row, int count, const Places<S> &places,
                          uint32_t (&odd)[S::odd])
 {
 #pragma unroll
     for (int i = 0; i < S::odd; i++) {
         if (i * WARP >= count)
             break;
-        const int from = __shfl_sync(~0u, place, byte_of_lane<S>(i) % WARP);
+        const int from = places.of(byte_of_lane<S>(i));
         const uint8_t *found = row_of(row, row_of_lane<S>(i));
         const uint8_t *any = found ? found : static_cast<const uint8_t *>(s.in.samples);
         odd[i] = gf_load_in_order(any + max(from, 0));
@@ -228,7 +254,8 @@ __device__ void load_odd(const Rolling &s, const uint8_t *row, int count, int pl
 }
 
 template <typename S>
-__device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few, int place)
+__device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few,
+                              const Places<S> &places)
 {
     const int lane = threadIdx.x % WARP, r = b * S::batch + lane;
     const bool wanted = lane < S::batch && r < u.rows + s.last_row;
@@ -240,7 +267,7 @@ __device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few, 
         batch.row = gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + u.picture * s.in.batch;
     batch.rows = __ballot_sync(~0u, batch.row != nullptr);
     batch.constant = __ballot_sync(~0u, wanted && !batch.row);
-    load_odd<S>(s, batch.row, few, place, batch.odd);
+    load_odd<S>(s, batch.row, few, places, batch.odd);
     return batch;
 }
 
@@ -270,8 +297,8 @@ __device__ void fill_some(const Rolling &s, const Span &span, const uint8_t *row
 
 /* Stores what no copy brings. */
 template <typename S>
-__device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, int few, int place,
-                     uint8_t *to)
+__device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, int few,
+                     const Places<S> &places, uint8_t *to)
 {
     const int lane = threadIdx.x % WARP, odd = count_odd(span);
 #pragma unroll
@@ -279,7 +306,7 @@ __device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, 
         if (i * WARP >= few)
             break;
         const int r = row_of_lane<S>(i), byte = byte_of_lane<S>(i);
-        const int from = __shfl_sync(~0u, place, byte % WARP);
+        const int from = places.of(byte);
         if (byte < odd && batch.rows >> r & 1)
             to[r * S::pitch + find_odd(span, byte)] =
                 from < 0 ? s.border_byte : static_cast<uint8_t>(batch.odd[i]);
@@ -304,8 +331,8 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
         const int odd = count_odd(span), bytes = span.last - span.first;
         /* Of a batch, if they are few. */
         const int few = odd * S::batch <= S::odd * WARP ? odd * S::batch : 0;
-        const int place = few > 0 ? find_place(s, span.start + find_odd(span, lane)) : -1;
-        Batch<S> batch = find_batch<S>(s, u, 0, few, place);
+        const Places<S> places(s, span);
+        Batch<S> batch = find_batch<S>(s, u, 0, few, places);
         for (int b = 0; b * S::parts < s.parts; b++, ring.advance()) {
             uint64_t *full = &ring.full[ring.stage];
             gf_barrier_wait(&ring.empty[ring.stage], ring.parity);
@@ -316,13 +343,13 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
                 gf_copy_bulk(ring.batch() + lane * S::pitch + span.first,
                              batch.row + span.start + span.first, bytes, full);
             if (odd > 0 || batch.constant) {
-                fill<S>(s, span, batch, few, place, ring.batch());
+                fill<S>(s, span, batch, few, places, ring.batch());
                 gf_copies_follow();
                 gf_barrier_arrive(full);
             } else if (lane == 0) {
                 gf_barrier_arrive(full, WARP);
             }
-            batch = find_batch<S>(s, u, b + 1, few, place);
+            batch = find_batch<S>(s, u, b + 1, few, places);
         }
     }
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VECTOR = 16 }; /* samples that are aligned whatever their size */
+
 Array make_array(const GfFormat *format, size_t count, Lay lay, size_t gap, size_t shift,
                  unsigned char poison)
 {
@@ -10,7 +12,8 @@ Array make_array(const GfFormat *format, size_t count, Lay lay, size_t gap, size
     size_t row = (lay == LAY_INTERLEAVED ? gf_row_samples(format) : format->width) + gap;
     size_t plane = lay == LAY_INTERLEAVED ? 1 : lay == LAY_ROWS ? row : row * format->height + gap;
     size_t stride = lay == LAY_ROWS ? row * channels + gap : row;
-    size_t picture = (lay == LAY_NCHW ? plane * channels : stride * format->height) + gap;
+    size_t apart = row % VECTOR == 0 ? gap * VECTOR : gap;
+    size_t picture = (lay == LAY_NCHW ? plane * channels : stride * format->height) + apart;
     Array array = {.format = *format,
                    .count = count,
                    .stride = stride * size,
