@@ -215,6 +215,65 @@ static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
     return depth >= 16 || pixels < 1 << 12;
 }
 
+/* ---- layers of groups ---- */
+
+/* What all groups make of a map each. */
+static double outputs_of_groups(const GfStep *step, const GfUse *use)
+{
+    return pixels_of(step, use) * (double)step->linear.groups;
+}
+
+/* How much of its blocks of 16 x 8 pixels `general` fills. */
+static double filled_by_general(const GfStep *step)
+{
+    return (double)step->out_width * (double)step->out_height /
+           (round_up(step->out_width, 16) * round_up(step->out_height, 8));
+}
+
+static bool tensor_pays_on_groups(const GfStep *step, const GfUse *use)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
+    const double work = (double)(gf_linear_taps(linear) * linear->filters) * pixels_of(step, use);
+    if (depth < 16 || maps < 16)
+        return false;
+    if (maps < 32)
+        return linear->width > 3 && outputs_of_groups(step, use) >= 1 << 18 &&
+               filled_by_general(step) < 0.5;
+    return work >= (depth < 64 ? 3 << 24 : 1 << 26);
+}
+
+/* Its blocks make 16 maps of a group. Of small groups, and at the sides of small pictures, they are less than full,
+ * which counts once all multiprocessors have blocks; the fewer taps they have, the more their windows count. */
+static bool general_pays_on_groups(const GfStep *step, const GfUse *use)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t maps = gf_maps_of_group(linear);
+    const size_t most = linear->depth > maps ? linear->depth : maps;
+    const double outputs = outputs_of_groups(step, use);
+    const bool small = linear->width == 3, full = filled_by_general(step) >= 0.85;
+    if (most <= 2)
+        return outputs < 1 << 15;
+    if (most <= 4)
+        return outputs < (small && full ? 1 << 17 : 3 << 14);
+    if (most <= 8)
+        return !small || full || outputs < 1 << 15;
+    return !small || most > 16 || step->out_width % 4 == 0 || outputs < 1 << 18;
+}
+
+/* Rows of its product are a group's maps: `shared` is faster where they are few. */
+static bool implicit_pays_on_groups(const GfStep *step, const GfUse *use)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t maps = gf_maps_of_group(linear);
+    const double outputs = outputs_of_groups(step, use);
+    if (maps > 8)
+        return true;
+    return maps > 4 ? linear->width < 7 || outputs < 1 << 14 : maps == 4 && outputs < 1 << 13;
+}
+
+/* ---- all ---- */
+
 bool gf_tensor_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
@@ -227,14 +286,10 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use)
         return tensor_pays_on_pixels(linear, pixels);
     if (!gf_is_usual_square(linear))
         return false;
-    if (linear->groups == 1)
-        return tensor_pays_on_squares(step, pixels);
-    return linear->depth >= 16 && gf_maps_of_group(linear) >= 32 &&
-           (double)(gf_linear_taps(linear) * linear->filters) * pixels >=
-               (linear->depth < 64 ? 3 << 24 : 1 << 26);
+    return linear->groups == 1 ? tensor_pays_on_squares(step, pixels)
+                               : tensor_pays_on_groups(step, use);
 }
 
-/* Of small groups on many pixels its blocks are less than full. */
 bool gf_general_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
@@ -245,15 +300,18 @@ bool gf_general_pays(const GfStep *step, const GfUse *use)
         return general_pays_on_pixels(linear, pixels);
     if (!gf_is_usual_square(linear))
         return false;
-    if (linear->groups == 1)
-        return general_pays_on_squares(step, pixels);
-    return linear->depth > 8 || pixels < (linear->depth <= 4 ? 1 << 13 : 1 << 11);
+    return linear->groups == 1 ? general_pays_on_squares(step, pixels)
+                               : general_pays_on_groups(step, use);
 }
 
-/* Rows of its product are a group's maps. */
+/* Of few maps most of its product is empty, which bytes that lie apart are gathered for all the same. */
 bool gf_implicit_pays(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
-    (void)use;
-    return !gf_is_depthwise(linear) && (linear->groups == 1 || gf_maps_of_group(linear) > 4);
+    if (gf_is_depthwise(linear))
+        return false;
+    if (linear->groups > 1)
+        return implicit_pays_on_groups(step, use);
+    const bool gathers_bytes = step->in == GF_U8 && step->stride_x > 1 && linear->filters < 8;
+    return !gathers_bytes || pixels_of(step, use) < 1 << 13;
 }

@@ -19,7 +19,7 @@ typedef struct Pair {
     size_t dilation;             /* 0: 1 */
     GfPool pool;                 /* its size is 2 x 2 where there is none */
     bool bank;                   /* a filter on pictures, no layer */
-    bool depthwise;              /* a group a channel */
+    size_t groups;               /* 0: 1 */
     GfPointwiseOp before, after; /* ABS: none */
 } Pair;
 
@@ -36,7 +36,7 @@ static GfFilter *make_filter(const Pair *pair)
     GfFilter *filter = calloc(1, sizeof *filter);
     assert_non_null(filter);
     size_t side = pair->side, channels = pair->format.channels;
-    size_t groups = pair->depthwise ? channels : 1;
+    size_t groups = pair->groups ? pair->groups : 1;
     if (pair->bank)
         assert_int_equal(gf_filter_add_kernel(filter, 1, side, side, &linear), GF_OK);
     else
@@ -250,7 +250,7 @@ static void test_depthwise_layers(void **unused)
                  .out = GF_F32,
                  .maps = 64,
                  .side = 3,
-                 .depthwise = true};
+                 .groups = 64};
     (void)unused;
     assert_string_equal(chosen(&pair, 75), "special");
     pair.format.sample = pair.out = GF_U8;
@@ -259,13 +259,41 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "shared");
     pair.side = 3;
     pair.maps = 256;
+    assert_string_equal(chosen(&pair, 90), "shared");
+    pair.format.width = pair.format.height = 14;
     assert_string_equal(chosen(&pair, 90), "general");
     pair.format.width = pair.format.height = 128;
-    assert_string_equal(chosen(&pair, 90), "shared");
     pair.side = 4;
     assert_string_equal(chosen(&pair, 90), "shared");
     pair.maps = 320;
     assert_string_equal(chosen(&pair, 90), "implicit");
+}
+
+/* As measured (bench/results/2026-11-25-h200-2.md): groups of 2, 4, 8 and 16 channels and maps; width and height
+ * of the maps, which fill the blocks of `general` or not. */
+static void test_groups(void **unused)
+{
+    static const struct {
+        size_t of_group, groups, side, width, height;
+        const char *method;
+    } layers[] = {{2, 7, 7, 16, 70, "general"},   {2, 160, 3, 27, 82, "shared"},
+                  {4, 32, 3, 56, 56, "general"},  {4, 20, 7, 80, 55, "shared"},
+                  {8, 32, 3, 28, 28, "general"},  {8, 133, 3, 91, 56, "general"},
+                  {8, 143, 3, 8, 80, "implicit"}, {8, 25, 7, 81, 32, "general"},
+                  {16, 56, 3, 48, 32, "general"}, {16, 130, 5, 16, 112, "general"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const size_t channels = layers[i].groups * layers[i].of_group;
+        const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
+                                      .height = layers[i].height + layers[i].side - 1,
+                                      .channels = channels,
+                                      .sample = GF_F32},
+                           .out = GF_F32,
+                           .maps = channels,
+                           .groups = layers[i].groups,
+                           .side = layers[i].side};
+        assert_string_equal(chosen(&pair, 90), layers[i].method);
+    }
 }
 
 /* Layers on pictures: there kernels of all odd heights up to 11 are, but of one channel only those of more
@@ -428,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_dilated_layers),
         cmocka_unit_test(test_depthwise_layers),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_not_pooled),
     };
