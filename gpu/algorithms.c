@@ -510,7 +510,7 @@ static bool is_chosen(const GfAlgorithm *row, const GfStep *step, const GfUse *u
                       const GfCard *card)
 {
     return gf_algorithm_runs(row, step, use->wide, card) == GF_OK &&
-           (!row->pays || row->pays(step, use));
+           (!row->pays || row->pays(step, use, card));
 }
 
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, const GfUse *use,

@@ -27,7 +27,7 @@ typedef struct GfAlgorithm {
     /* GF_OK when the method can run a GF_STEP_FILTER step on some card, or GF_EUNSUPPORTED with what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
     /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL: always. */
-    bool (*pays)(const GfStep *step, const GfUse *use);
+    bool (*pays)(const GfStep *step, const GfUse *use, const GfCard *card);
     /* Can it do the pool that follows a step which it supports in the same launch (GfLaunch.pool)?
      * NULL: never. */
     bool (*pools)(const GfStep *step, const GfStep *pool);

@@ -71,9 +71,27 @@ static bool special_pays_on_bytes(const GfStep *step)
            step->out_width * step->out_height <= 1 << 18;
 }
 
-/* Samples of a picture from which on a bank of kernels within `side` is faster on tensor cores: with fewer most of
- * them wait for each other. From 2^20 on sums roll there (gf_tensor_rolling_plan()), which is faster again. */
-static double least_for_tensor(const GfStep *step, size_t side)
+/* Do sums roll of a bank that is no product? Only where its rows begin as words do. */
+static bool does_roll(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    GfTensorRolling rolling;
+    return card->groups && !step->separable &&
+           (!use->packed || step->out_width * step->channels % 4 == 0) &&
+           gf_tensor_rolling_plan(step, false, &rolling);
+}
+
+/* Samples of a picture from which on a bank of kernels within `side`, whose sums roll, is faster on tensor cores. Rows
+ * that end within a word take longer. */
+static double least_for_rolling(const GfStep *step, size_t side)
+{
+    const bool gray = step->channels == 1, words = step->out_width * step->channels % 4 == 0;
+    if (side <= 5)
+        return gray || words ? 1 << 17 : 1 << 20;
+    return words ? (gray ? 1 << 14 : 1 << 15) : (gray ? 1 << 16 : 1 << 17);
+}
+
+/* The same of all others: with fewer most tensor cores wait for each other. From 2^20 on sums roll of most. */
+static double least_for_strips(const GfStep *step, size_t side)
 {
     const bool gray = step->channels == 1;
     const size_t row = step->out_width * step->channels;
@@ -92,27 +110,30 @@ static double least_for_tensor(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
-static bool tensor_pays_on_bytes(const GfStep *step, double pixels)
+static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = gf_special_side(linear);
-    const double samples = pixels * (double)step->channels;
+    const double samples = pixels_of(step, use) * (double)step->channels;
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
     if (side == 1 || special_pays_on_bytes(step))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 26;
-    return samples >= least_for_tensor(step, side);
+    if (side > 3 && does_roll(step, use, card))
+        return samples >= least_for_rolling(step, side);
+    return samples >= least_for_strips(step, side);
 }
 
 /* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu);
  * from 9 x 9 on for all. Small pictures have too little work for its strips then. */
-bool gf_special_pays(const GfStep *step, const GfUse *use)
+bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
+    (void)card;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
     if (side == GF_SPECIAL_SIDE)
@@ -274,12 +295,12 @@ static bool implicit_pays_on_groups(const GfStep *step, const GfUse *use)
 
 /* ---- all ---- */
 
-bool gf_tensor_pays(const GfStep *step, const GfUse *use)
+bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const double pixels = pixels_of(step, use);
     if (!gf_step_is_layer(step))
-        return tensor_pays_on_bytes(step, pixels);
+        return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
     if (is_pointwise(linear))
@@ -290,10 +311,11 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use)
                                : tensor_pays_on_groups(step, use);
 }
 
-bool gf_general_pays(const GfStep *step, const GfUse *use)
+bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const double pixels = pixels_of(step, use);
+    (void)card;
     if (!gf_step_is_dense(step) || gf_is_depthwise(linear))
         return false;
     if (is_pointwise(linear))
@@ -305,9 +327,10 @@ bool gf_general_pays(const GfStep *step, const GfUse *use)
 }
 
 /* Of few maps most of its product is empty, which bytes that lie apart are gathered for all the same. */
-bool gf_implicit_pays(const GfStep *step, const GfUse *use)
+bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
+    (void)card;
     if (gf_is_depthwise(linear))
         return false;
     if (linear->groups > 1)

@@ -15,7 +15,7 @@ bool gf_is_depthwise(const GfLinear *linear);
 /* Is the method, which supports the step, worth while for it? Those after it in its
  * order are what it is compared with. As measured on an NVIDIA H200 on the cases of bench/suites.c and on 1500 that
  * were drawn by chance (bench/drawn.c). */
-bool gf_tensor_pays(const GfStep *step, const GfUse *use);
-bool gf_special_pays(const GfStep *step, const GfUse *use);
-bool gf_general_pays(const GfStep *step, const GfUse *use);
-bool gf_implicit_pays(const GfStep *step, const GfUse *use);
+bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card);
+bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card);
+bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card);
+bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card);

@@ -14,8 +14,9 @@ enum {
     LEAST_ROWS_OF_FACTORS = 7
 };
 
-/* Samples of a picture, and of its rows, from which on a bank rolls; rows of a kernel that does with one step. */
-enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10 };
+/* Samples of a picture, and of its rows, from which on a bank rolls whose kernels are a product or have fewer rows;
+ * others do on all pictures. */
+enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, LEAST_ROWS_OF_ROLLING = 5 };
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
@@ -507,7 +508,10 @@ bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *
     const bool by_channel =
         step->channels == RGB && (groups_of(step) > 1 || step->linear.height > GF_ROLLING_ROWS);
     *rolling = (GfTensorRolling){.by_channel = by_channel};
-    if (!any_size && (samples < LEAST_ROLLING_ROW || samples * step->out_height < LEAST_ROLLING))
+    const bool is_large =
+        samples >= LEAST_ROLLING_ROW && samples * step->out_height >= LEAST_ROLLING;
+    const bool is_light = step->separable || step->linear.height < LEAST_ROWS_OF_ROLLING;
+    if (!any_size && is_light && !is_large)
         return false;
     return plan_rolling(by_channel ? &one : step, rolling);
 }

@@ -615,6 +615,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                 }
                 gf_end_products();
                 out.template store<KNOWN>(s, r, done, choice);
+                __syncwarp();
                 const uint8_t *after = r < S::turns - 1 || !ends
                                            ? rows + (r + 1) * S::pitch
                                            : from + ring.stage * S::batch_bytes;
@@ -803,6 +804,7 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
                 }
                 begin_pairs<S>(sums, a, second, r);
                 out.template store<KNOWN>(s, r, done, upper == (r % 4 == 2));
+                __syncwarp();
                 uint32_t next[S::tiles][2][4];
                 load_windows<S>(ends ? from + ring.stage * S::batch_bytes
                                      : rows + (r + 2) * S::pitch,
