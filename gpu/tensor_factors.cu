@@ -131,26 +131,55 @@ struct RunBytes {
     __device__ RunBytes(const GfByteStrips &s, const GfByteWalk &w)
     {
         const int lane = threadIdx.x % 32;
-        to = gf_output_row(s, w, lane % 4 * 2) + w.strip + lane / 4 % 2 * RUN + lane / 8 * GF_WORD;
+        to = gf_output_row(s, w, lane % 4 * 2) + w.strip + own_sample();
     }
 
-    /* Whole rows: two lanes change places so that each has four samples side by side. */
-    __device__ void store(const GfByteStrips &s, const float (&v)[RUNS][4])
+    static __device__ int own_sample()
+    {
+        const int lane = threadIdx.x % 32;
+        return lane / 4 % 2 * RUN + lane / 8 * GF_WORD;
+    }
+
+    /* Two lanes change places so that each has four samples side by side. */
+    static __device__ uint32_t word_of(const float (&v)[RUNS][4], int run, int r)
     {
         const unsigned take = threadIdx.x / 4 % 2 ? 0x3276 : 0x5410;
+        const uint32_t own =
+            gf_round_bytes(v[run][r], v[run][r + 2], v[run + 1][r], v[run + 1][r + 2]);
+        return __byte_perm(own, __shfl_xor_sync(~0u, own, 4), take);
+    }
+
+    /* Whole rows. */
+    __device__ void store(const GfByteStrips &s, const float (&v)[RUNS][4])
+    {
+#pragma unroll
+        for (int i = 0; i < RUNS; i++)
+            *reinterpret_cast<uint32_t *>(to + i / 2 * 2 * RUN + (i % 2 ? s.out.stride : 0)) =
+                word_of(v, i / 2 * 2, i % 2);
+        to += GF_FACTORS_ROWS * s.out.stride;
+    }
+
+    /* From output row `first` on, as far as rows and samples go. */
+    __device__ void store_some(const GfByteStrips &s, const GfByteWalk &w, int first,
+                               const float (&v)[RUNS][4])
+    {
+        const int left = s.out_samples - w.strip - own_sample();
 #pragma unroll
         for (int i = 0; i < RUNS; i++) {
-            const int r = i % 2, run = i / 2 * 2;
-            const uint32_t own =
-                gf_round_bytes(v[run][r], v[run][r + 2], v[run + 1][r], v[run + 1][r + 2]);
-            *reinterpret_cast<uint32_t *>(to + run * RUN + (r ? s.out.stride : 0)) =
-                __byte_perm(own, __shfl_xor_sync(~0u, own, 4), take);
+            const int run = i / 2 * 2, row = first + static_cast<int>(threadIdx.x % 4) * 2 + i % 2;
+            const int here = row >= w.skipped && row < w.rows ? left - run * RUN : 0;
+            const uint32_t word = word_of(v, run, i % 2);
+            unsigned char *there = to + run * RUN + (i % 2 ? s.out.stride : 0);
+            gf_store_if<GF_WORD>(here >= GF_WORD, there, {word});
+#pragma unroll
+            for (int k = 0; k < GF_WORD - 1; k++)
+                gf_store_if<1>(here < GF_WORD && here > k, there + k, {word >> 8 * k});
         }
         to += GF_FACTORS_ROWS * s.out.stride;
     }
 };
 
-/* The same from output row `first` on, as far as there are. */
+/* The same where words begin anywhere, or more follows on the sums. */
 __device__ void store_runs(const GfByteStrips &s, const GfByteWalk &w, int first,
                            const float (&v)[RUNS][4])
 {
@@ -208,6 +237,8 @@ run_factors(const GfByteStrips &s, const GfByteWalk &w, GfByteStream<Runs<STEPS>
         if (first >= 0) {
             if constexpr (SIMPLE)
                 bytes.store(s, v);
+            else if (s.simple)
+                bytes.store_some(s, w, first, v);
             else
                 store_runs(s, w, first, v);
         }
