@@ -96,12 +96,13 @@ static double least_for_strips(const GfStep *step, size_t side)
     const bool gray = step->channels == 1;
     const size_t row = step->out_width * step->channels;
     const double rolls = row >= 1024 ? 1 << 20 : 1 << 21;
+    const bool words = row % 4 == 0;
     if (side <= 3) /* of gray special_pays_on_bytes() has said where not */
-        return gray ? 0.0 : row % 4 == 0 ? 1 << 20 : 3 << 21;
+        return gray ? 0.0 : words ? 1 << 20 : 3 << 21;
     if (step->separable) {
         if (side <= 5)
-            return gray ? 1 << 20 : 1 << 17;
-        return side <= 7 ? 3 << 15 : side <= 9 ? 1 << 19 : side <= 11 ? 1 << 20 : 3 << 19;
+            return gray ? 1 << 19 : words ? 1 << 17 : 1 << 19;
+        return side <= 7 ? 1 << 16 : side <= 11 ? 1 << 17 : words && !gray ? 1 << 19 : 1 << 20;
     }
     if (side <= 5)
         return rolls;
@@ -119,7 +120,7 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     if (side == 1 || special_pays_on_bytes(step))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
-        return work >= 1 << 26;
+        return work >= 1 << 25;
     if (side > 3 && does_roll(step, use, card))
         return samples >= least_for_rolling(step, side);
     return samples >= least_for_strips(step, side);

@@ -614,6 +614,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                                      second + (plane * S::plane_bytes + begin * S::matrix) / 16);
                 }
                 gf_end_products();
+                __syncwarp();
                 out.template store<KNOWN>(s, r, done, choice);
                 __syncwarp();
                 const uint8_t *after = r < S::turns - 1 || !ends
@@ -803,6 +804,7 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
                         gf_barrier_wait(&ring.full[ring.stage], ring.parity);
                 }
                 begin_pairs<S>(sums, a, second, r);
+                __syncwarp();
                 out.template store<KNOWN>(s, r, done, upper == (r % 4 == 2));
                 __syncwarp();
                 uint32_t next[S::tiles][2][4];
