@@ -255,7 +255,7 @@ __device__ void load_odd(const Rolling &s, const uint8_t *row, int count, const 
 
 template <typename S>
 __device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few,
-                              const Places<S> &places)
+                               const Places<S> &places)
 {
     const int lane = threadIdx.x % WARP, r = b * S::batch + lane;
     const bool wanted = lane < S::batch && r < u.rows + s.last_row;
@@ -614,7 +614,7 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                                      second + (plane * S::plane_bytes + begin * S::matrix) / 16);
                 }
                 gf_end_products();
-                __syncwarp();
+                __syncwarp(); /* stores and loads stay where they are: beside the products */
                 out.template store<KNOWN>(s, r, done, choice);
                 __syncwarp();
                 const uint8_t *after = r < S::turns - 1 || !ends
@@ -804,7 +804,7 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
                         gf_barrier_wait(&ring.full[ring.stage], ring.parity);
                 }
                 begin_pairs<S>(sums, a, second, r);
-                __syncwarp();
+                __syncwarp(); /* as there */
                 out.template store<KNOWN>(s, r, done, upper == (r % 4 == 2));
                 __syncwarp();
                 uint32_t next[S::tiles][2][4];
