@@ -287,7 +287,8 @@ static const char *const tensor_tilings[] = {
 #define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
 #define FLAT_NAME(runs, positions)       "f" #runs "x" #positions,
 #define FIRST_NAME(units)                "x" #units,
-    GF_TENSOR_TILES(NAME) GF_FLAT_TILES(FLAT_NAME) GF_FIRST_TILES(FIRST_NAME) "rolling", NULL
+    GF_TENSOR_TILES(NAME) GF_FLAT_TILES(FLAT_NAME) GF_FIRST_TILES(FIRST_NAME) "rolling", "wide",
+    NULL
 #undef NAME
 #undef FLAT_NAME
 #undef FIRST_NAME

@@ -504,6 +504,8 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
         return cudaErrorNotSupported;
     if (state->plan.factors)
         return gf_launch_tensor_factors(launch, stream);
+    if (launch->tiling > 0)
+        return cudaErrorNotSupported;
     const int apart = gf_channels_apart(state->plan);
     const GfByteCut cut = {STRIP * apart, static_cast<size_t>(apart), ROWS, 4};
     return gf_launch_bytes(launch, find_kernel(state->plan), cut, stream);

@@ -101,7 +101,7 @@ cudaError_t gf_launch_bytes(const GfLaunch *launch, GfByteKernel kernel, const G
 {
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
     constexpr unsigned THREADS = 32 * GF_STRIP_WARPS;
-    if (!kernel || launch->tiling > 0)
+    if (!kernel)
         return cudaErrorNotSupported;
     int blocks_at_once = 0;
     cudaError_t error =

@@ -328,7 +328,6 @@ struct GfByteCut {
 
 using GfByteKernel = void (*)(GfByteStrips);
 
-/* Launches a kernel of strips that are cut in that way; cudaErrorNotSupported where it is NULL, or where a tiling is
- * asked for. */
+/* Launches a kernel of strips that are cut in that way; cudaErrorNotSupported where it is NULL. */
 cudaError_t gf_launch_bytes(const GfLaunch *launch, GfByteKernel kernel, const GfByteCut &cut,
                             cudaStream_t stream);

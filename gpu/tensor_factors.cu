@@ -6,6 +6,10 @@
  * first matrix of the second product does, which filters along the columns. Each is split into two halves, so
  * that 22 bits of it count. Those of the rows above stay in registers, too.
  *
+ * What is multiplied by lies in shared memory: so what a product takes from registers stands in neighbouring ones, and
+ * nothing is moved. Most of what these kernels wait for is shared memory, where rows come, too: strips that are wider
+ * read their matrices, and what lies beside them, less often, if pictures have enough for all multiprocessors.
+ *
  * Costs for a sample: one read (but for the halo), one write; 32 bytes' products for each 16 bytes that 16
  * samples reach over, 24 for each 8 rows that 8 rows do, and 8. */
 #include "gpu/device.cuh"
@@ -13,36 +17,85 @@
 namespace
 {
 
-constexpr int RUN = GF_FACTORS_RUN; /* samples of a product */
-constexpr int RUNS = 4;             /* of a strip */
+constexpr int RUN = GF_FACTORS_RUN;      /* samples of a product */
+constexpr size_t MANY = size_t{1} << 23; /* outputs: strips may be wider */
 
 /* ---- what strips are ---- */
 
-/* A strip of runs of 16 samples; a window is STEPS * 16 bytes. Of a row there is an odd number of vectors, so
- * that words of 8 rows lie in different banks. */
-template <int STEPS> struct Runs {
+/* A strip of RUNS runs of 16 samples; a window is STEPS * 16 bytes; BLOCKS blocks of 8 rows, filtered along the rows,
+ * make one of outputs. Of a row there is an odd number of vectors, so that words of 8 rows lie in different banks. */
+template <int STEPS, int BLOCKS, int RUNS> struct Shape {
+    static constexpr int steps = STEPS, blocks = BLOCKS, runs = RUNS;
     static constexpr int channels = 1, rows = GF_FACTORS_ROWS, samples = RUNS * RUN;
     static constexpr int window = STEPS * GF_GROUP, bytes = samples - RUN + window;
     static constexpr int vectors = (bytes + 12 + 15) / 16 | 1;
+    /* A thread's: those of a quarter of a multiprocessor are enough for five warps, four, three or two. */
+    static constexpr int wanted = RUNS * (BLOCKS * 4 + 2) + BLOCKS * 2 + STEPS * 4 + 40;
+    static constexpr int registers = wanted <= 96    ? 96
+                                     : wanted <= 128 ? 128
+                                     : wanted <= 168 ? 168
+                                                     : 255;
+    /* Is there room in them for what rows are multiplied by? Else for what sums begin with. */
+    static constexpr bool rows_stay = STEPS == 2 && BLOCKS == 3;
 };
 
 /* ---- products ---- */
 
-/* What a lane multiplies by: of each plane, that of the lower halves first. */
-template <int STEPS, int BLOCKS> struct Factors {
-    const uint4 *row; /* shared memory */
-    uint32_t column[2][BLOCKS];
-    uint32_t minus_one; /* of a matrix of 8 x 8 that has them in its diagonal */
+/* What a warp multiplies by, and adds, as it lies in shared memory: each lane's words together. Of columns two of each
+ * plane: a block of 8 rows and the next, in a circle; or a block alone, its upper halves first. */
+template <typename S> struct Factors {
+    uint4 rows[2 * S::steps][32]; /* of each plane, that of the lower halves first */
+    uint4 columns[S::blocks][32];
+    uint2 last_columns[S::blocks][32];
+    float4 offset[32]; /* four times the same */
 
-    __device__ Factors(const GfByteStrips &s, const uint4 *rows)
+    /* By all warps of a block. */
+    __device__ void load(const GfByteStrips &s)
     {
-        const int lane = threadIdx.x % 32;
-        const uint32_t *columns = s.words + 2 * STEPS * 128;
-        row = rows + lane;
+        constexpr int THREADS = 32 * GF_STRIP_WARPS, COLUMNS = S::blocks * 32;
+        const int thread = threadIdx.x;
+        const uint32_t *lower = s.words + 2 * S::steps * 128, *upper = lower + COLUMNS;
+        for (int i = thread; i < 2 * S::steps * 32; i += THREADS)
+            rows[i / 32][i % 32] = reinterpret_cast<const uint4 *>(s.words)[i];
+        for (int i = thread; i < COLUMNS; i += THREADS) {
+            const int next = (i + 32) % COLUMNS;
+            columns[i / 32][i % 32] = make_uint4(lower[i], lower[next], upper[i], upper[next]);
+            last_columns[i / 32][i % 32] = make_uint2(upper[i], lower[i]);
+        }
+        if (thread < 32)
+            offset[thread] = make_float4(s.offset[0], s.offset[0], s.offset[0], s.offset[0]);
+        __syncthreads();
+    }
+};
+
+/* A lane's own of them. */
+template <typename S> struct LaneFactors {
+    const Factors<S> &all;
+    uint4 rows[2 * S::steps]; /* if they stay */
+    float4 offset;            /* if they do not */
+    uint32_t minus_one;       /* of a matrix of 8 x 8 that has them in its diagonal */
+
+    __device__ LaneFactors(const Factors<S> &factors) : all(factors), offset(all.offset[lane()])
+    {
 #pragma unroll
-        for (int i = 0; i < 2 * BLOCKS; i++)
-            column[i / BLOCKS][i % BLOCKS] = columns[i * 32 + lane];
-        minus_one = lane / 8 == lane % 4 ? 0xBC00u << lane / 4 % 2 * 16 : 0;
+        for (int i = 0; i < 2 * S::steps; i++)
+            rows[i] = all.rows[i][lane()];
+        minus_one = lane() / 8 == lane() % 4 ? 0xBC00u << lane() / 4 % 2 * 16 : 0;
+    }
+
+    static __device__ int lane()
+    {
+        return threadIdx.x % 32;
+    }
+
+    __device__ uint4 row(int i) const
+    {
+        return S::rows_stay ? rows[i] : all.rows[i][lane()];
+    }
+
+    __device__ float4 begin() const
+    {
+        return S::rows_stay ? all.offset[lane()] : offset;
     }
 };
 
@@ -74,58 +127,69 @@ __device__ uint2 round_halves(const float (&v)[4])
 
 /* 8 rows of all runs, from their windows' steps, two words of two numbers each. Their upper halves become block
  * `own`; taken off by a product with -1 they leave the lower ones. */
-template <int STEPS, int BLOCKS>
-__device__ void filter_rows(const Factors<STEPS, BLOCKS> &factors,
-                            const uint32_t (&halves)[RUNS + STEPS - 1][2], int own,
-                            Filtered<BLOCKS> (&filtered)[RUNS])
+template <typename S>
+__device__ void filter_rows(const LaneFactors<S> &factors,
+                            const uint32_t (&halves)[S::runs + S::steps - 1][2], int own,
+                            Filtered<S::blocks> (&filtered)[S::runs])
 {
-    float sums[RUNS][4] = {};
+    float sums[S::runs][4] = {};
 #pragma unroll
-    for (int i = 0; i < 2 * STEPS; i++) {
-        const uint4 row = factors.row[i * 32];
+    for (int i = 0; i < 2 * S::steps; i++) {
+        const uint4 row = factors.row(i);
 #pragma unroll
-        for (int r = 0; r < RUNS; r++) {
-            const uint32_t(&step)[2] = halves[r + i % STEPS];
+        for (int r = 0; r < S::runs; r++) {
+            const uint32_t(&step)[2] = halves[r + i % S::steps];
             gf_multiply_halves(sums[r], row, step[0], step[1]);
         }
     }
 #pragma unroll
-    for (int r = 0; r < RUNS; r++) {
+    for (int r = 0; r < S::runs; r++) {
         const uint2 upper = round_halves(sums[r]);
         gf_multiply_halves(sums[r], upper, factors.minus_one);
         filtered[r].set(own, upper, round_halves(sums[r]));
     }
 }
 
-/* 8 output rows of a run, from its filtered ones, of which block `own` is the last. Small products come
+/* 8 output rows of all runs, from their filtered ones, of which block `own` is the last. Small products come
  * first, that of two lower halves is nothing. */
-template <int STEPS, int BLOCKS>
-__device__ void filter_columns(const Factors<STEPS, BLOCKS> &factors,
-                               const Filtered<BLOCKS> &filtered, int own, float (&sums)[4])
+template <typename S>
+__device__ void filter_columns(const LaneFactors<S> &factors,
+                               const Filtered<S::blocks> (&filtered)[S::runs], int own,
+                               float (&sums)[S::runs][4])
 {
-    constexpr int LAST = BLOCKS - 1;
-    const auto column = [&](bool upper, int block) {
-        return factors.column[upper][(block + 2 * BLOCKS - own - 1) % BLOCKS];
-    };
+    constexpr int BLOCKS = S::blocks, PAIRS = BLOCKS / 2;
+    const auto column = [&](int block) { return (block + 2 * BLOCKS - own - 1) % BLOCKS; };
+    const float4 offset = factors.begin();
+    const uint2 last = factors.all.last_columns[column(BLOCKS - 1)][factors.lane()];
+    uint4 pairs[PAIRS];
 #pragma unroll
-    for (int i = 0; i + 1 < BLOCKS; i += 2) {
-        gf_multiply_halves(sums, filtered.lower[i / 2], column(true, i), column(true, i + 1));
-        gf_multiply_halves(sums, filtered.upper[i / 2], column(false, i), column(false, i + 1));
+    for (int i = 0; i < PAIRS; i++)
+        pairs[i] = factors.all.columns[column(2 * i)][factors.lane()];
+#pragma unroll
+    for (int r = 0; r < S::runs; r++) {
+        const Filtered<BLOCKS> &run = filtered[r];
+        float(&v)[4] = sums[r];
+        v[0] = offset.x, v[1] = offset.y, v[2] = offset.z, v[3] = offset.w;
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) {
+            gf_multiply_halves(v, run.lower[i], pairs[i].z, pairs[i].w);
+            gf_multiply_halves(v, run.upper[i], pairs[i].x, pairs[i].y);
+        }
+        if constexpr (BLOCKS % 2 == 1)
+            gf_multiply_halves(v, run.last, last.x, last.y);
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+            gf_multiply_halves(v, run.upper[i], pairs[i].z, pairs[i].w);
+        if constexpr (BLOCKS % 2 == 1)
+            gf_multiply_halves(v, make_uint2(run.last.z, run.last.w), last.x);
     }
-    if constexpr (BLOCKS % 2 == 1)
-        gf_multiply_halves(sums, filtered.last, column(true, LAST), column(false, LAST));
-#pragma unroll
-    for (int i = 0; i + 1 < BLOCKS; i += 2)
-        gf_multiply_halves(sums, filtered.upper[i / 2], column(true, i), column(true, i + 1));
-    if constexpr (BLOCKS % 2 == 1)
-        gf_multiply_halves(sums, make_uint2(filtered.last.z, filtered.last.w), column(true, LAST));
 }
 
 /* ---- storing ---- */
 
 /* 8 output rows of a strip, of which a lane has two: sums 0 and 2 of a run are neighbours in the one, 1 and 3
  * in the other. */
-struct RunBytes {
+template <int RUNS> struct RunBytes {
     unsigned char *to; /* this lane's first in the first of the two rows that are next */
 
     __device__ RunBytes(const GfByteStrips &s, const GfByteWalk &w)
@@ -180,6 +244,7 @@ struct RunBytes {
 };
 
 /* The same where words begin anywhere, or more follows on the sums. */
+template <int RUNS>
 __device__ void store_runs(const GfByteStrips &s, const GfByteWalk &w, int first,
                            const float (&v)[RUNS][4])
 {
@@ -198,42 +263,31 @@ __device__ void store_runs(const GfByteStrips &s, const GfByteWalk &w, int first
 
 /* Walks down a strip by 8 rows, of which the picture's row 0 is one of the first, and begins with the phase
  * that belongs to them: so a row's sums are made in the same order whatever rows a launch makes. What was
- * filtered along the rows stays where it is while the loop passes BLOCKS batches. */
-template <bool SIMPLE, int STEPS, int BLOCKS, int... PHASE>
-__device__ void
-run_factors(const GfByteStrips &s, const GfByteWalk &w, GfByteStream<Runs<STEPS>> &stream,
-            const Factors<STEPS, BLOCKS> &factors, std::integer_sequence<int, PHASE...>)
+ * filtered along the rows stays where it is while the loop passes as many batches as there are blocks. */
+template <bool SIMPLE, typename S, int... PHASE>
+__device__ void run_factors(const GfByteStrips &s, const GfByteWalk &w, GfByteStream<S> &stream,
+                            const LaneFactors<S> &factors, std::integer_sequence<int, PHASE...>)
 {
-    using Strip = Runs<STEPS>;
+    constexpr int HALVES = S::runs + S::steps - 1;
     const int lane = threadIdx.x % 32;
-    const float offset = s.offset[0];
-    Filtered<BLOCKS> filtered[RUNS];
-    RunBytes bytes(s, w);
-    int first = -Strip::rows * (BLOCKS - 1);
-    int passed = static_cast<int>(w.top / Strip::rows % BLOCKS); /* phases, at the beginning */
-    /* False: it was the last. */
+    Filtered<S::blocks> filtered[S::runs];
+    RunBytes<S::runs> bytes(s, w);
+    int first = -S::rows * (S::blocks - 1);
+    int passed = static_cast<int>(w.top / S::rows % S::blocks); /* phases, at the beginning */
     const auto run_batch = [&](auto phase) {
         constexpr int OWN = decltype(phase)::value;
-        if (passed-- > 0)
-            return true;
-        const uint8_t *row = stream.wait() + lane / 4 * (Strip::vectors * 16) + lane % 4 * GF_WORD;
-        stream.send_next(first + GF_BATCHES * Strip::rows < w.rows);
-        uint32_t halves[RUNS + STEPS - 1][2];
+        const uint8_t *row = stream.wait() + lane / 4 * (S::vectors * 16) + lane % 4 * GF_WORD;
+        stream.send_next(first + GF_BATCHES * S::rows < w.rows);
+        uint32_t halves[HALVES][2];
 #pragma unroll
-        for (int i = 0; i < RUNS + STEPS - 1; i++) {
+        for (int i = 0; i < HALVES; i++) {
             const uint32_t word = *reinterpret_cast<const uint32_t *>(row + i * GF_GROUP);
             halves[i][0] = word & 0x00FF00FF;
             halves[i][1] = __byte_perm(word, 0, 0x4341);
         }
         filter_rows(factors, halves, OWN, filtered);
-        float v[RUNS][4];
-#pragma unroll
-        for (int i = 0; i < RUNS; i++) {
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                v[i][j] = offset;
-            filter_columns(factors, filtered[i], OWN, v[i]);
-        }
+        float v[S::runs][4];
+        filter_columns(factors, filtered, OWN, v);
         if (first >= 0) {
             if constexpr (SIMPLE)
                 bytes.store(s, v);
@@ -242,63 +296,80 @@ run_factors(const GfByteStrips &s, const GfByteWalk &w, GfByteStream<Runs<STEPS>
             else
                 store_runs(s, w, first, v);
         }
-        first += Strip::rows;
+        first += S::rows;
+    };
+    /* False: it was the last. */
+    const auto run_phase = [&](auto phase) {
+        if (passed-- <= 0)
+            run_batch(phase);
         return first < w.rows;
     };
-    while ((run_batch(std::integral_constant<int, PHASE>()) && ...))
+    while ((run_phase(std::integral_constant<int, PHASE>()) && ...))
         ;
 }
 
 /* ---- the kernel ---- */
 
-/* A thread's registers: those of a quarter of a multiprocessor are enough for five warps, four or three. */
-template <int STEPS, int BLOCKS> constexpr int registers_of_factors()
+/* Products of a column of up to S::blocks * 8 - 7 taps and a row. */
+template <typename S>
+__global__ void __maxnreg__(S::registers) tensor_factors(const __grid_constant__ GfByteStrips s)
 {
-    constexpr int WANTED = RUNS * BLOCKS * 4 + BLOCKS * 2 + STEPS * 4 + 48;
-    return WANTED <= 96 ? 96 : WANTED <= 128 ? 128 : 168;
-}
-
-/* Products of a column of up to BLOCKS * 8 - 7 taps and a row. */
-template <int STEPS, int BLOCKS>
-__global__ void __maxnreg__((registers_of_factors<STEPS, BLOCKS>()))
-    tensor_factors(const __grid_constant__ GfByteStrips s)
-{
-    __shared__ uint4 rows[2 * STEPS * 32];
-    __shared__ GfByteRing<Runs<STEPS>> rings[GF_STRIP_WARPS];
-    GfByteRing<Runs<STEPS>> &ring = rings[threadIdx.x / 32];
+    __shared__ Factors<S> factors;
+    __shared__ GfByteRing<S> rings[GF_STRIP_WARPS];
+    GfByteRing<S> &ring = rings[threadIdx.x / 32];
     GfByteWalk w;
-#pragma unroll
-    for (int i = 0; i < 2 * STEPS * 32; i += 32 * GF_STRIP_WARPS)
-        rows[i + threadIdx.x] = reinterpret_cast<const uint4 *>(s.words)[i + threadIdx.x];
-    __syncthreads();
+    factors.load(s);
     if (!gf_begin_strip(s, ring, &w))
         return;
-    GfByteStream<Runs<STEPS>> stream(s, w, ring, 0);
-    const Factors<STEPS, BLOCKS> factors(s, rows);
+    GfByteStream<S> stream(s, w, ring, 0);
+    const LaneFactors<S> own(factors);
     if (w.simple)
-        run_factors<true>(s, w, stream, factors, std::make_integer_sequence<int, BLOCKS>());
+        run_factors<true>(s, w, stream, own, std::make_integer_sequence<int, S::blocks>());
     else
-        run_factors<false>(s, w, stream, factors, std::make_integer_sequence<int, BLOCKS>());
+        run_factors<false>(s, w, stream, own, std::make_integer_sequence<int, S::blocks>());
 }
 
 /* ---- the launcher ---- */
 
-/* From the plan to its instance, one property after the other; NULL: there is none. */
+template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfByteCut cut = {S::samples, 1, S::rows, 2};
+    return gf_launch_bytes(launch, tensor_factors<S>, cut, stream);
+}
 
-template <int STEPS> GfByteKernel find_blocks(const GfTensor &plan)
+/* From the plan to its instances, one property after the other; NULL: there is none. */
+
+using Run = decltype(&run<Shape<2, 2, 4>>);
+
+/* By strips of four runs, and by wider ones: of square kernels on RGB. */
+struct Ways {
+    Run narrow, wide;
+};
+
+template <int STEPS, int BLOCKS> Ways find_ways()
+{
+    constexpr bool LOW = STEPS == 3 && BLOCKS == 2; /* 7 x 7, 9 x 9 */
+    constexpr bool HIGH = (STEPS == 4 && BLOCKS == 3) || (STEPS == 7 && BLOCKS == 5);
+    if constexpr (LOW || HIGH)
+        return {run<Shape<STEPS, BLOCKS, 4>>, run<Shape<STEPS, BLOCKS, LOW ? 8 : 6>>};
+    else
+        return {run<Shape<STEPS, BLOCKS, 4>>, nullptr};
+}
+
+template <int STEPS> Ways find_blocks(const GfTensor &plan)
 {
     switch (plan.height) {
     case 2:
-        return tensor_factors<STEPS, 2>;
+        return find_ways<STEPS, 2>();
     case 3:
-        return tensor_factors<STEPS, 3>;
+        return find_ways<STEPS, 3>();
     case 5:
-        return tensor_factors<STEPS, 5>;
+        return find_ways<STEPS, 5>();
     }
-    return nullptr;
+    return {};
 }
 
-GfByteKernel find_factors(const GfTensor &plan)
+Ways find_steps(const GfTensor &plan)
 {
     switch (plan.groups) {
     case 2:
@@ -310,14 +381,19 @@ GfByteKernel find_factors(const GfTensor &plan)
     case 7:
         return find_blocks<7>(plan);
     }
-    return nullptr;
+    return {};
 }
 
 } // namespace
 
 extern "C" cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStream_t stream)
 {
-    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
-    const GfByteCut cut = {RUNS * RUN, 1, GF_FACTORS_ROWS, 2};
-    return gf_launch_bytes(launch, find_factors(state->plan), cut, stream);
+    const GfStep *step = launch->step;
+    const Ways ways = find_steps(static_cast<const GfTensorState *>(launch->state)->plan);
+    const size_t rows = (launch->y1 - launch->y0) * launch->count;
+    const bool many = rows * step->out_width * step->channels >= MANY;
+    Run run = many && ways.wide ? ways.wide : ways.narrow;
+    if (launch->tiling > 0)
+        run = launch->tiling == GF_TENSOR_WIDE_TILING ? ways.wide : nullptr;
+    return run ? run(launch, stream) : cudaErrorNotSupported;
 }

@@ -614,14 +614,20 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                                      second + (plane * S::plane_bytes + begin * S::matrix) / 16);
                 }
                 gf_end_products();
-                __syncwarp(); /* stores and loads stay where they are: beside the products */
-                out.template store<KNOWN>(s, r, done, choice);
-                __syncwarp();
                 const uint8_t *after = r < S::turns - 1 || !ends
                                            ? rows + (r + 1) * S::pitch
                                            : from + ring.stage * S::batch_bytes;
                 uint32_t next[S::tiles][S::steps][4];
-                load_tiles<S>(after, next);
+                /* Stores and loads stay where they are: beside the products, loads of colours first. */
+                __syncwarp();
+                if constexpr (S::channels == 3) {
+                    load_tiles<S>(after, next);
+                    __syncwarp();
+                }
+                out.template store<KNOWN>(s, r, done, choice);
+                __syncwarp();
+                if constexpr (S::channels != 3)
+                    load_tiles<S>(after, next);
                 gf_wait_for_products(reinterpret_cast<float(&)[S::tiles * S::height][4]>(sums));
 #pragma unroll
                 for (int i = 0; i < S::tiles * 4; i++)

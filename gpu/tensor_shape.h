@@ -456,11 +456,12 @@ static inline size_t gf_flat_vectors(const GfStep *step)
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
 
-/* The tiling of banks that roll, whatever their size, comes last. */
+/* Behind them that of banks that roll, whatever their size, and that of products of a column and a row in wider strips. */
 #define GF_COUNT(...) +1
 enum {
     GF_TENSOR_ROLLING_TILING =
-        1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT)
+        1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT),
+    GF_TENSOR_WIDE_TILING
 };
 #undef GF_COUNT
 

@@ -405,13 +405,17 @@ static void wide_kernel(size_t i, size_t channels)
     run_trial(&trial, filter);
 }
 
-/* A product of a column and a row, on the same pictures. */
+/* A product of a column and a row, on the same pictures; on RGB square ones, by wider strips, too. */
 static void wide_factors(size_t i)
 {
+    static const size_t sides[] = {7, 15, 31, 9, 21};
+    const bool square = i % 4 == 2;
+    const size_t side = sides[i / 4 % (sizeof sides / sizeof *sides)];
     const bool narrow = quick ? i % 2 : i < 70;
     const size_t width = narrow ? 1 + i : 16 * (4 + below(32)), height = 1 + below(70);
     GfFilter *filter = new_filter();
-    GfLinear *linear = add_factors(filter, 1, 1 + below(33), 1 + below(33));
+    GfLinear *linear =
+        add_factors(filter, 1, square ? side : 1 + below(33), square ? side : 1 + below(33));
     linear->anchor_x = i % 3 ? linear->anchor_x : below(linear->width);
     linear->anchor_y = i % 5 ? linear->anchor_y : below(linear->height);
     if (i % 4 == 1)
@@ -424,6 +428,7 @@ static void wide_factors(size_t i)
     trial.count = 1 + below(3);
     trial.gap = narrow || i % 4 == 3 ? below(4) : i % 4 == 2 ? 16 : 0;
     trial.shift = narrow ? below(4) : 0;
+    trial.tiling = square ? GF_TENSOR_WIDE_TILING : 0;
     run_trial(&trial, filter);
 }
 
@@ -471,7 +476,7 @@ void test_wide_kernels(void)
     for (size_t height = 5; height <= 12; height++)
         low_picture(height);
     rolling_turns();
-    for (size_t i = 0; i < (quick ? 6 : 200); i++)
+    for (size_t i = 0; i < (quick ? 12 : 200); i++)
         wide_factors(i);
     for (size_t i = 0; i < (quick ? 4 : 160); i++)
         wide_kernel(i, 3);

@@ -122,6 +122,8 @@ static void run_row(const Bout *bout, const GfAlgorithm *row, Method *method)
     size_t tilings = count_tilings(row);
     Stand *stand = make_stand(row, &bout->step, bout->pooled ? &bout->pool : NULL, bout->wide);
     report(run_tiling(bout, stand, row->name, 0), row->name, "its own tiling is refused");
+    if (bout->trial->tiling > 0 && strcmp(row->name, "tensor") == 0)
+        report(run_tiling(bout, stand, row->name, bout->trial->tiling), row->name, "it is refused");
     if (quick && tilings > 0)
         run_tiling(bout, stand, row->name, 1 + next_turn() % tilings);
     for (size_t t = 1; t <= tilings && !quick; t++)
