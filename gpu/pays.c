@@ -126,8 +126,9 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     return samples >= least_for_strips(step, side);
 }
 
-/* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu);
- * from 9 x 9 on for all. Small pictures have too little work for its strips then. */
+/* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu),
+ * which gray pictures of a middling size have too few strips for; from 9 x 9 on for all. Small pictures have too little
+ * work for its strips then. */
 bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
@@ -137,9 +138,10 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     (void)card;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
+    const bool middling = step->channels == 1 && samples >= 1 << 17 && samples < 1 << 20;
     if (side == GF_SPECIAL_SIDE)
-        return !real || (single && (step->in == GF_F32 || step->channels > 1)) ||
-               !is_product(step, use);
+        return !is_product(step, use) ||
+               (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
     return 4 * linear->width * linear->height >= side * side && !is_product(step, use) &&
            samples >= (side <= 11 ? 1 << 17 : 1 << 19);
 }
@@ -182,22 +184,24 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 /* Microseconds of a layer of squares on one group of channels, fitted by least squares to 380 layers of 5 to 512
  * channels and 4 to 512 maps: what a launch takes; each tap, which a block's threads wait for; the multiply-adds, of
  * maps (and `tensor`'s of channels) that fill up whole units; and each number that is written. Half of them are within
- * 10 %. */
+ * 10 %. `tensor` has another kernel for up to 16 maps, which takes as long for a row of taps as for eight. */
 typedef struct Cost {
     double launch, tap, product, written;
-    size_t maps, channels; /* units */
+    size_t maps, channels, taps; /* units; taps of a row */
 } Cost;
 
-static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16};
-static const Cost by_general = {3.58, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1};
-static const Cost by_implicit = {4.86, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1};
+static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1};
+static const Cost of_few_maps = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 8};
+static const Cost by_general = {3.58, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1, 1};
+static const Cost by_implicit = {4.86, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1};
 
 static double cost_of(const GfLinear *linear, double pixels, const Cost *cost)
 {
-    const double area = (double)(linear->width * linear->height);
-    const double taps = area * round_up(linear->depth, cost->channels);
-    return cost->launch + cost->tap * taps + cost->written * pixels * (double)linear->filters +
-           cost->product * taps * round_up(linear->filters, cost->maps) * pixels;
+    const double column = (double)linear->height * round_up(linear->depth, cost->channels);
+    const double maps = round_up(linear->filters, cost->maps);
+    return cost->launch + cost->tap * column * (double)linear->width +
+           cost->written * pixels * (double)linear->filters +
+           cost->product * column * round_up(linear->width, cost->taps) * maps * pixels;
 }
 
 /* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for windows and taps
@@ -212,7 +216,8 @@ static bool tensor_pays_on_squares(const GfStep *step, double pixels)
 {
     const GfLinear *linear = &step->linear;
     const Cost *other = general_pays_on_squares(step, pixels) ? &by_general : &by_implicit;
-    return cost_of(linear, pixels, &on_tensor_cores) < cost_of(linear, pixels, other);
+    const Cost *own = linear->filters <= 16 ? &of_few_maps : &on_tensor_cores;
+    return cost_of(linear, pixels, own) < cost_of(linear, pixels, other);
 }
 
 /* Single taps, piece by piece; of a few deep maps the others' blocks have long to go. */

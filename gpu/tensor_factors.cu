@@ -17,8 +17,7 @@
 namespace
 {
 
-constexpr int RUN = GF_FACTORS_RUN;      /* samples of a product */
-constexpr size_t MANY = size_t{1} << 23; /* outputs: strips may be wider */
+constexpr int RUN = GF_FACTORS_RUN; /* samples of a product */
 
 /* ---- what strips are ---- */
 
@@ -341,9 +340,10 @@ template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t strea
 
 using Run = decltype(&run<Shape<2, 2, 4>>);
 
-/* By strips of four runs, and by wider ones: of square kernels on RGB. */
+/* By strips of four runs, and by wider ones, from so many outputs on: of square kernels on RGB. */
 struct Ways {
     Run narrow, wide;
+    size_t many;
 };
 
 template <int STEPS, int BLOCKS> Ways find_ways()
@@ -351,9 +351,10 @@ template <int STEPS, int BLOCKS> Ways find_ways()
     constexpr bool LOW = STEPS == 3 && BLOCKS == 2; /* 7 x 7, 9 x 9 */
     constexpr bool HIGH = (STEPS == 4 && BLOCKS == 3) || (STEPS == 7 && BLOCKS == 5);
     if constexpr (LOW || HIGH)
-        return {run<Shape<STEPS, BLOCKS, 4>>, run<Shape<STEPS, BLOCKS, LOW ? 8 : 6>>};
+        return {run<Shape<STEPS, BLOCKS, 4>>, run<Shape<STEPS, BLOCKS, LOW ? 8 : 6>>,
+                size_t{1} << (STEPS == 4 ? 23 : 24)};
     else
-        return {run<Shape<STEPS, BLOCKS, 4>>, nullptr};
+        return {run<Shape<STEPS, BLOCKS, 4>>, nullptr, SIZE_MAX};
 }
 
 template <int STEPS> Ways find_blocks(const GfTensor &plan)
@@ -391,8 +392,8 @@ extern "C" cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStre
     const GfStep *step = launch->step;
     const Ways ways = find_steps(static_cast<const GfTensorState *>(launch->state)->plan);
     const size_t rows = (launch->y1 - launch->y0) * launch->count;
-    const bool many = rows * step->out_width * step->channels >= MANY;
-    Run run = many && ways.wide ? ways.wide : ways.narrow;
+    const size_t outputs = rows * step->out_width * step->channels;
+    Run run = outputs >= ways.many ? ways.wide : ways.narrow;
     if (launch->tiling > 0)
         run = launch->tiling == GF_TENSOR_WIDE_TILING ? ways.wide : nullptr;
     return run ? run(launch, stream) : cudaErrorNotSupported;
