@@ -27,7 +27,7 @@ def read(program, cuobjdump):
         name = name.replace('(anonymous namespace)::', '')
         name = re.sub(r'\(\w[\w ]*\)(?=-?\d)|(?<=\d)ul?\b', '', name)
         kernel, arguments = re.fullmatch(r'(?:void )?(\w+)(?:<(.*?)>)?\(.*', name).groups()
-        found.append((kernel, arguments or '', *use))
+        found.append((kernel, (arguments or '').strip(), *use))
     return sorted(found)
 
 
