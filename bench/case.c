@@ -236,11 +236,19 @@ static GfStatus fill_taps(Pass *pass, const Spec *spec)
     return GF_OK;
 }
 
-static GfStatus upload(const float *host, size_t count, void **device)
+static GfStatus upload(const void *host, size_t bytes, void **device)
 {
-    CUDA(cudaMalloc, device, count * sizeof *host);
-    CUDA(cudaMemcpy, *device, host, count * sizeof *host, cudaMemcpyHostToDevice);
+    CUDA(cudaMalloc, device, bytes);
+    CUDA(cudaMemcpy, *device, host, bytes, cudaMemcpyHostToDevice);
     return GF_OK;
+}
+
+/* Numbers for the device: f32, or f64 where sums are. */
+static GfStatus upload_numbers(const double *wide, const float *narrow, size_t count,
+                               const Spec *spec, void **device)
+{
+    return spec->wide ? upload(wide, count * sizeof *wide, device)
+                      : upload(narrow, count * sizeof *narrow, device);
 }
 
 static GfStatus make_numbers(Pass *pass, const Spec *spec)
@@ -252,18 +260,19 @@ static GfStatus make_numbers(Pass *pass, const Spec *spec)
     GF_TRY(gf_allocate(count, sizeof(float), &pass->taps_host));
     for (size_t i = 0; i < count; i++)
         pass->taps_host[i] = (float)pass->taps[i];
-    GF_TRY(upload(pass->taps_host, count, &pass->taps_device));
+    GF_TRY(upload_numbers(pass->taps, pass->taps_host, count, spec, &pass->taps_device));
     linear->weights = pass->taps;
     linear->columns = pass->columns;
     linear->rows = pass->rows;
     if (!pass->columns)
         return GF_OK;
+    GF_TRY(gf_allocate(2 * side, sizeof(double), &pass->factors));
     GF_TRY(gf_allocate(2 * side, sizeof(float), &pass->factors_host));
-    for (size_t i = 0; i < side; i++) {
-        pass->factors_host[i] = (float)pass->columns[i];
-        pass->factors_host[side + i] = (float)pass->rows[i];
+    for (size_t i = 0; i < 2 * side; i++) {
+        pass->factors[i] = i < side ? pass->columns[i] : pass->rows[i - side];
+        pass->factors_host[i] = (float)pass->factors[i];
     }
-    return upload(pass->factors_host, 2 * side, &pass->factors_device);
+    return upload_numbers(pass->factors, pass->factors_host, 2 * side, spec, &pass->factors_device);
 }
 
 /* ---- the whole ---- */
@@ -314,6 +323,7 @@ void case_free(Case *made)
         free(pass->taps);
         free(pass->columns);
         free(pass->rows);
+        free(pass->factors);
         free(pass->taps_host);
         free(pass->factors_host);
         (void)cudaFree(pass->taps_device);
@@ -325,11 +335,13 @@ void case_free(Case *made)
 GfLaunch case_launch(const Case *made, size_t pass, const void *in, void *out)
 {
     const Pass *from = &made->passes[pass];
+    const bool wide = made->spec->wide;
     const GfStep *step = &from->step;
     bool planar = step->in_layout == GF_PLANAR;
     size_t in_size = gf_sample_size(step->in), out_size = gf_sample_size(step->out);
     const Lay in_lay = step_in_lay(step), out_lay = step_out_lay(step);
     return (GfLaunch){.step = step,
+                      .wide = wide,
                       .in = {.samples = in,
                              .stride = in_lay.pitch * in_size,
                              .batch = in_lay.picture * in_size,
@@ -344,7 +356,7 @@ GfLaunch case_launch(const Case *made, size_t pass, const void *in, void *out)
                       .y1 = step->out_height,
                       .count = made->spec->batch,
                       .weights = from->taps_device,
-                      .weights_host = from->taps_host,
+                      .weights_host = wide ? (const void *)from->taps : from->taps_host,
                       .factors = from->factors_device,
-                      .factors_host = from->factors_host};
+                      .factors_host = wide ? (const void *)from->factors : from->factors_host};
 }

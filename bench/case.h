@@ -10,9 +10,10 @@ enum { CASE_PASSES = 4 };
 /* One step with its numbers. */
 typedef struct Pass {
     GfStep step;
-    double *taps;                       /* filters x depth x height x width, each an f32; owned */
-    double *columns, *rows;             /* of a separable kernel, else NULL; owned */
-    float *taps_host, *factors_host;    /* owned; factors NULL where there are none */
+    double *taps;                    /* filters x depth x height x width, each an f32; owned */
+    double *columns, *rows;          /* of a separable kernel, else NULL; owned */
+    double *factors;                 /* columns, then rows; owned, or NULL */
+    float *taps_host, *factors_host; /* the same in f32; owned; factors NULL where there are none */
     void *taps_device, *factors_device; /* owned */
 } Pass;
 

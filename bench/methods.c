@@ -70,7 +70,8 @@ static void close_method(void *state)
 static const GfAlgorithm *choose(const Case *made, size_t i, const GfCard *card)
 {
     const GfStep *step = &made->passes[i].step;
-    const GfUse use = {.pictures = made->spec->batch, .packed = made->spec->layer};
+    const GfUse use = {
+        .pictures = made->spec->batch, .packed = made->spec->layer, .wide = made->spec->wide};
     return gf_algorithm_choose(step, i + 1 < made->count ? &made->passes[i + 1].step : NULL, &use,
                                card);
 }
@@ -130,10 +131,10 @@ static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *a
         if (step->kind != GF_STEP_FILTER)
             continue;
         const GfAlgorithm *row = algorithm ? algorithm : choose(made, i, &card);
-        GF_TRY(gf_algorithm_runs(row, step, false, &card));
+        GF_TRY(gf_algorithm_runs(row, step, made->spec->wide, &card));
         method->algorithms[i] = row;
         if (row->open)
-            GF_TRY(row->open(step, false, tiling, &method->states[i]));
+            GF_TRY(row->open(step, made->spec->wide, tiling, &method->states[i]));
     }
     return GF_OK;
 }

@@ -55,8 +55,9 @@ const char *spec_name(const Spec *spec, char *name, size_t size)
     if (spec->layer)
         layer_name(spec, name, size);
     else
-        snprintf(name, size, "%s%s%s%s %zux%zu K=%zu%s", spec->label ? spec->label : "",
+        snprintf(name, size, "%s%s%s%s %zux%zu K=%zu%s%s", spec->label ? spec->label : "",
                  spec->label ? " " : "", gf_sample_name(spec->in), colours[spec->channels % 5],
-                 spec->width, spec->height, spec->kernel, taps_name(spec->taps));
+                 spec->width, spec->height, spec->kernel, taps_name(spec->taps),
+                 spec->wide ? " f64" : "");
     return name;
 }

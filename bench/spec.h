@@ -25,6 +25,7 @@ typedef struct Spec {
     size_t kernel, filters;  /* side; output channels of a layer */
     size_t padding, stride;  /* of a layer; a stride of 0 is 1 */
     size_t groups, dilation; /* of a layer; 0 is 1 */
+    bool wide;               /* sums in f64, as of pipelines that need them */
     bool pooled;             /* the layer goes on: ReLU, 2 x 2 max pool */
     size_t second; /* maps of a second layer with its ReLU and pool, of the same kernel; 0: none */
     /* Who takes part, separated by commas: NAME, NAME/TILING or "NAME/" followed by an asterisk,

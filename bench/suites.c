@@ -132,6 +132,66 @@ static GfStatus odd_cases(Specs *specs)
     return GF_OK;
 }
 
+/* ---- large: kernels that registers have no room for, and single kernels whose sums need f64 ---- */
+
+static GfStatus large_cases(Specs *specs)
+{
+    static const char f32[] = "special/*,shared", f64[] = "special/*,separable,shared";
+    static const struct {
+        GfSample sample;
+        size_t channels, kernel;
+        Taps taps;
+        bool wide;
+        const char *methods;
+    } kinds[] = {{GF_U8, 1, 31, TAPS_RANDOM, false, "tensor,special"},
+                 {GF_U8, 1, 63, TAPS_RANDOM, false, "tensor,special"},
+                 {GF_U8, 3, 63, TAPS_RANDOM, false, "tensor,special"},
+                 {GF_U16, 1, 21, TAPS_RANDOM, false, f32},
+                 {GF_U16, 3, 9, TAPS_RANDOM, false, f32},
+                 {GF_F16, 3, 11, TAPS_RANDOM, false, f32},
+                 {GF_F32, 1, 17, TAPS_RANDOM, false, f32},
+                 {GF_F32, 1, 31, TAPS_RANDOM, false, f32},
+                 {GF_F32, 3, 9, TAPS_RANDOM, false, f32},
+                 {GF_F32, 3, 15, TAPS_RANDOM, false, f32},
+                 {GF_F32, 3, 31, TAPS_RANDOM, false, f32},
+                 {GF_U8, 1, 127, TAPS_RANDOM, true, "tensor,special"},
+                 {GF_U8, 1, 255, TAPS_RANDOM, true, "tensor,special"},
+                 {GF_U16, 1, 3, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 5, TAPS_GAUSS, true, f64},
+                 {GF_U16, 1, 7, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 7, TAPS_GAUSS, true, f64},
+                 {GF_U16, 1, 15, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 31, TAPS_RANDOM, true, f64},
+                 {GF_U16, 3, 7, TAPS_RANDOM, true, f64},
+                 {GF_U16, 3, 7, TAPS_GAUSS, true, f64},
+                 {GF_F32, 1, 3, TAPS_SOBEL, true, f64},
+                 {GF_F32, 1, 3, TAPS_SOBEL_Y, true, f64},
+                 {GF_F32, 1, 7, TAPS_RANDOM, true, f64},
+                 {GF_F32, 1, 31, TAPS_RANDOM, true, f64},
+                 {GF_F32, 1, 63, TAPS_RANDOM, true, "special,direct"},
+                 {GF_F32, 3, 3, TAPS_SOBEL, true, f64},
+                 {GF_F32, 3, 7, TAPS_RANDOM, true, f64}};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        Spec spec = picture(kinds[i].sample, kinds[i].channels, kinds[i].kernel, kinds[i].taps);
+        spec.width = spec.height = PICTURE / 2;
+        spec.wide = kinds[i].wide;
+        spec.methods = kinds[i].methods;
+        GF_TRY(specs_add(specs, spec));
+    }
+    for (size_t side = 128; side <= 1024; side *= side < 256 ? 4 : 2) {
+        Spec small[] = {picture(GF_F32, 1, 21, TAPS_RANDOM), picture(GF_F32, 3, 9, TAPS_RANDOM),
+                        picture(GF_U16, 1, 7, TAPS_RANDOM), picture(GF_F32, 1, 3, TAPS_SOBEL),
+                        picture(GF_U16, 1, 7, TAPS_GAUSS)};
+        for (size_t i = 0; i < COUNT(small); i++) {
+            small[i].width = small[i].height = side;
+            small[i].wide = i > 1;
+            small[i].methods = f64;
+            GF_TRY(specs_add(specs, small[i]));
+        }
+    }
+    return GF_OK;
+}
+
 /* ---- general: many channels, the same paper's other grid ---- */
 
 static Spec general(size_t size, size_t kernel, size_t channels, size_t filters)
@@ -364,6 +424,8 @@ const Suite suites[] = {
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"sizes", "3 x 3 on bytes, pictures of 64 x 64 to 8192 x 8192", sizes_cases, true},
     {"odd", "pictures whose rows are no whole words", odd_cases, true},
+    {"large", "kernels beyond registers, sums in f64, pictures of 128 x 128 to 4096 x 4096",
+     large_cases, true},
     {"general", "16 to 256 channels, f32, batch 1", general_cases, true},
     {"first", "layers on pictures of 1 and 3 channels, f32 and u8", first_cases, true},
     {"networks", "layers of known networks, batches of 1, 8 and 32", network_cases, true},

@@ -73,12 +73,15 @@ static GfStatus need_dense(const GfStep *step, const char *method)
                    step->stride_x, step->stride_y, step->dilation_x, step->dilation_y);
 }
 
-static GfStatus special_bank_supports(const GfStep *step)
+/* In registers, every pixel read once. */
+static GfStatus special_rolls(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
     bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
     const bool gray = step->channels == 1 && linear->filters == 1;
     const size_t side = gray ? GF_SPECIAL_GRAY_SIDE : GF_SPECIAL_SIDE;
+    if (wide || step->in == GF_F64 || step->out == GF_F64)
+        return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
     if (gf_special_side(linear) > side)
         return gf_fail(GF_EUNSUPPORTED,
                        "special: kernels within %zu pixels of their anchor, this one is %zu x %zu",
@@ -106,6 +109,41 @@ static GfStatus special_bank_supports(const GfStep *step)
                        "special: the border's value %g is no sample of this picture",
                        step->border_value);
     return GF_OK;
+}
+
+/* Kernels that are computed in tiles. */
+#define MOST_IN_TILES(wide) ((wide) ? 2u : 1u)
+
+static GfStatus special_tiles(const GfStep *step, bool wide)
+{
+    const GfLinear *linear = &step->linear;
+    const GfSpecialTile least = {1, 4, 4};
+    if (gf_special_tile_bytes(linear, wide, least) > GF_SHARED_BYTES)
+        return gf_fail(GF_EUNSUPPORTED,
+                       "special: %d bytes of shared memory for rows of a tile, those of %zu x %zu "
+                       "take more",
+                       GF_SHARED_BYTES, linear->width, linear->height);
+    return GF_OK;
+}
+
+/* Is hardly anything of the square filled that registers would hold? */
+static bool is_sparse(const GfLinear *linear)
+{
+    const size_t side = gf_special_side(linear);
+    return side > GF_SPECIAL_SIDE && 4 * linear->width * linear->height < side * side;
+}
+
+bool gf_special_is_tile(const GfStep *step, bool wide)
+{
+    return !gf_step_is_layer(step) && step->linear.filters <= MOST_IN_TILES(wide) &&
+           (special_rolls(step, wide) != GF_OK || is_sparse(&step->linear));
+}
+
+static GfStatus special_bank_supports(const GfStep *step, bool wide)
+{
+    if (gf_special_is_tile(step, wide) && !step->bias)
+        return special_tiles(step, wide);
+    return special_rolls(step, wide);
 }
 
 static GfStatus special_layer_supports(const GfStep *step)
@@ -141,14 +179,15 @@ static GfStatus special_depthwise_supports(const GfStep *step)
 
 static GfStatus special_supports(const GfStep *step, bool wide)
 {
-    if (wide || step->in == GF_F64 || step->out == GF_F64)
+    const bool layer = gf_step_is_layer(step);
+    if (layer && (wide || step->in == GF_F64 || step->out == GF_F64))
         return gf_fail(GF_EUNSUPPORTED, "special: sums in f32 only, this step needs f64");
-    if (gf_step_is_layer(step) && gf_is_depthwise(&step->linear))
+    if (layer && gf_is_depthwise(&step->linear))
         return special_depthwise_supports(step);
     GF_TRY(need_dense(step, "special"));
     if (step->in_width > (size_t)INT_MAX / 2 / step->channels)
         return gf_fail(GF_EUNSUPPORTED, "special: rows of %zu pixels are too long", step->in_width);
-    return gf_step_is_layer(step) ? special_layer_supports(step) : special_bank_supports(step);
+    return layer ? special_layer_supports(step) : special_bank_supports(step, wide);
 }
 
 /* Layers write, instead of their maps, the maxima or means of windows of 2 x 2 samples side by side,
@@ -170,7 +209,7 @@ static bool special_pools(const GfStep *step, const GfStep *pool)
 
 #define BLOCK_NAME(columns, rows) #columns "x" #rows,
 static const char *const special_tilings[] = {GF_SPECIAL_ACCESSES,
-                                              GF_SPECIAL_BLOCKS(BLOCK_NAME) NULL};
+                                              GF_SPECIAL_BLOCKS(BLOCK_NAME) GF_SPECIAL_TILES, NULL};
 #undef BLOCK_NAME
 
 enum { SEPARABLE_FILTERS = 2 };
@@ -244,8 +283,11 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
     bool planar = step->in_layout == GF_PLANAR || step->out_layout == GF_PLANAR;
     if (gf_step_is_layer(step))
         return tensor_layer_supports(step, wide);
-    if (wide || step->in != GF_U8 || step->out == GF_F64)
+    if (step->in != GF_U8 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 bits, sums in f32");
+    /* Larger kernels are as exact as f64 has to be, which gf_tensor_supports_kernels() sees to. */
+    if (wide && (gf_sample_is_float(step->out) || !gf_tensor_is_large(step)))
+        return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
     GF_TRY(need_dense(step, "tensor"));
     if (step->channels > TENSOR_CHANNELS || (step->channels > 1 && planar))
         return gf_fail(GF_EUNSUPPORTED, "tensor: 1 to %d channels, interleaved", TENSOR_CHANNELS);

@@ -145,9 +145,12 @@ cudaError_t gf_launch_light(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
+/* Is it a step for the form of `special` for single kernels that its registers have no room for, or whose sums need f64? */
+bool gf_special_is_tile(const GfStep *step, bool wide);
+
 /* The forms of `special` for one small kernel on a channel of floats, for 3 x 3 on bytes, for layers of one channel on
- * small pictures (is a launch one for them?), for others and for depthwise layers, which gf_launch_special() passes
- * on. */
+ * small pictures (is a launch one for them?), for others and for depthwise layers, and for single kernels in tiles, which
+ * gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);
 bool gf_special_is_small(const GfLaunch *launch);
@@ -156,6 +159,7 @@ cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_special_tile(const GfLaunch *launch, cudaStream_t stream);
 
 /* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels and for
  * layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps, which are f32 in

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "gpu/algorithms.h"
+#include "gpu/launch.h"
 #include "gpu/tensor.h"
 #include "gpu/tensor_weights.h"
 
@@ -126,6 +127,17 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     return samples >= least_for_strips(step, side);
 }
 
+/* Kernels in tiles. Two passes are faster for products from 9 x 9 on, and from 7 x 7 on large pictures; `shared` is on
+ * small ones, if it has room. */
+static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double samples)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22)))
+        return false;
+    return samples >= 1 << 17 || gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
+}
+
 /* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu),
  * which gray pictures of a middling size have too few strips for; from 9 x 9 on for all. Small pictures have too little
  * work for its strips then. */
@@ -136,14 +148,15 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
     (void)card;
+    if (gf_special_is_tile(step, use->wide))
+        return special_pays_in_tiles(step, use, samples);
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
     const bool middling = step->channels == 1 && samples >= 1 << 17 && samples < 1 << 20;
     if (side == GF_SPECIAL_SIDE)
         return !is_product(step, use) ||
                (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
-    return 4 * linear->width * linear->height >= side * side && !is_product(step, use) &&
-           samples >= (side <= 11 ? 1 << 17 : 1 << 19);
+    return !is_product(step, use) && samples >= (side <= 11 ? 1 << 17 : 1 << 19);
 }
 
 /* ---- layers on pictures: of few channels ---- */

@@ -94,11 +94,10 @@ GfStatus gf_tensor_large_supports(const GfStep *step)
                        "channels there are, but for single ones that are no products; not %zu x "
                        "%zu",
                        linear->width, linear->height);
-    if (gf_large_bytes(linear, GF_TENSOR_PLANES) > GF_SHARED_BYTES)
+    if (gf_large_pass(linear, GF_TENSOR_PLANES) == 0)
         return gf_fail(
             GF_EUNSUPPORTED,
-            "tensor: %d bytes of shared memory for the windows of a tile, those of %zu x "
-            "%zu take more",
+            "tensor: %d bytes of shared memory for rows of a tile, those of %zu x %zu take more",
             GF_SHARED_BYTES, linear->width, linear->height);
     return check_weights(step);
 }

@@ -1,11 +1,11 @@
 /* Method `tensor` for kernels whose second matrix is too large for registers (gpu/tensor.cu has the
- * others): any width and height of which a tile's input has room in shared memory, about 150 x 150.
+ * others): any height, and any width of which some rows of a tile's input have room in shared memory.
  * Products of bytes, exact, the weights being integers in one plane of signed bytes or in three
  * (gpu/tensor_shape.h). Beyond the sources.
  *
  * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
- * it needs are brought to shared memory once, by the border's rule, so that the window of the tile's
- * first sample begins with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples:
+ * it needs, or that a pass of the kernel's rows needs where not all have room, are brought to shared memory once, by the
+ * border's rule, so that the window of the tile's first sample begins with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples:
  * the rows of the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of
  * 32 bytes, so that no two words are in one bank. The columns of the second matrix are the kernel's row,
  * moved down by a sample each.
@@ -50,8 +50,8 @@ struct Large {
     int anchor_x, anchor_y;
     int out_width, channels, post_channels;
     unsigned strips;
-    int height;      /* rows of the kernel, */
-    int rows, chunk; /* of the second matrix, and of a chunk of it */
+    int height;            /* rows of the kernel, */
+    int rows, pass, chunk; /* of the second matrix, and of a pass and a chunk of it */
     int groups;
     bool ends_half;       /* the last group is only half a one */
     int pitch, tile_rows; /* of a tile's input */
@@ -84,16 +84,21 @@ __device__ Tile find_tile(const Large &s)
 
 /* ---- a tile's input ---- */
 
-/* Where its rows are by the border's rule; NULL: the constant, or nothing that counts. */
-__device__ void find_rows(const Large &s, const Tile &tile, const uint8_t **rows)
+/* Row r of a tile's input by the border's rule; NULL: the constant, or nothing that counts. */
+__device__ const uint8_t *locate(const Large &s, const Tile &tile, int r)
 {
-    for (int r = threadIdx.x; r < s.tile_rows; r += THREADS) {
-        const long long y = gf_border_index(static_cast<long long>(tile.top) + s.origin_y + r,
-                                            s.in_height, s.border);
-        rows[r] = y < 0 || r >= tile.rows + s.height - 1
-                      ? nullptr
-                      : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
-    }
+    const long long y =
+        gf_border_index(static_cast<long long>(tile.top) + s.origin_y + r, s.in_height, s.border);
+    return y < 0 || r < 0 || r >= tile.rows + s.height - 1
+               ? nullptr
+               : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
+}
+
+/* Where its rows are for the pass that begins with row `first` of the matrix, whose first rows may be zeros. */
+__device__ void find_rows(const Large &s, const Tile &tile, int first, const uint8_t **rows)
+{
+    for (int r = threadIdx.x; r < s.tile_rows; r += THREADS)
+        rows[r] = locate(s, tile, r + first - (s.rows - s.height));
 }
 
 /* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored. */
@@ -237,34 +242,56 @@ template <int PLANES> __device__ void send(const Large &s, int first, int rows, 
     __pipeline_commit();
 }
 
-/* All products of a tile, whose input is being stored. The first chunk is on its way. */
+/* Where the walk through the second matrix is: at row `first` of a group, in a pass. */
+struct Step {
+    int pass, group, first;
+};
+
+__device__ int rows_of(const Large &s, const Step &step)
+{
+    return min(s.chunk, min(step.pass + s.pass, s.rows) - step.first);
+}
+
+__device__ Step step_after(const Large &s, Step step)
+{
+    const int end = min(step.pass + s.pass, s.rows);
+    step.first += rows_of(s, step);
+    if (step.first < end)
+        return step;
+    if (step.group + 1 < s.groups)
+        return {step.pass, step.group + 1, step.pass};
+    return {end, 0, end};
+}
+
+/* All products of a tile. The first chunk is on its way. */
 template <int PLANES>
-__device__ void sum_up(const Large &s, uint2 *chunks, const uint8_t *pixels,
-                       int (&sums)[ROWS][HALVES][PLANES][SUMS])
+__device__ void sum_up(const Large &s, const Tile &tile, uint2 *chunks, const uint8_t **rows,
+                       uint8_t *pixels, int (&sums)[ROWS][HALVES][PLANES][SUMS])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int above = s.rows - s.height;
-    const uint8_t *own =
-        pixels + (warp * ROWS - above) * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
+    const uint8_t *own = pixels + warp * ROWS * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
     uint2 *chunk = chunks, *other = chunks + s.chunk * PLANES * ROW_VECTORS;
-    for (int group = 0, first = 0; group < s.groups;) {
-        const int rows = min(s.chunk, s.rows - first), next = group * s.rows + first + rows;
+    for (Step step = {0, 0, 0}, next; step.pass < s.rows; step = next) {
+        if (step.group == 0 && step.first == step.pass) {
+            __syncthreads();
+            find_rows(s, tile, step.pass, rows);
+            __syncthreads();
+            fill(s, tile, rows, pixels);
+        }
         __pipeline_wait_prior(0);
         __syncthreads();
-        const bool last_of_group = first + rows == s.rows;
-        const int next_first = last_of_group ? 0 : first + rows;
-        if (next < s.groups * s.rows)
-            send<PLANES>(s, next, min(s.chunk, s.rows - next_first), other);
-        const uint8_t *const row = own + first * s.pitch + group * GROUP;
-        if (s.ends_half && group == s.groups - 1)
-            walk<true>(chunk + lane, rows, first ? 0 : above, row, s.pitch, sums);
+        next = step_after(s, step);
+        if (next.pass < s.rows)
+            send<PLANES>(s, next.group * s.rows + next.first, rows_of(s, next), other);
+        const uint8_t *const row = own + (step.first - step.pass) * s.pitch + step.group * GROUP;
+        const int above = step.first ? 0 : s.rows - s.height;
+        if (s.ends_half && step.group == s.groups - 1)
+            walk<true>(chunk + lane, rows_of(s, step), above, row, s.pitch, sums);
         else
-            walk<false>(chunk + lane, rows, first ? 0 : above, row, s.pitch, sums);
+            walk<false>(chunk + lane, rows_of(s, step), above, row, s.pitch, sums);
         uint2 *const done = chunk;
         chunk = other;
         other = done;
-        first = next_first;
-        group += last_of_group ? 1 : 0;
     }
 }
 
@@ -347,15 +374,18 @@ __device__ void finish(const Large &s, const Tile &tile,
 }
 
 /* A tile of opacity: the samples under the anchor. */
-__device__ void copy(const Large &s, const Tile &tile, const uint8_t *pixels)
+__device__ void copy(const Large &s, const Tile &tile)
 {
     for (int i = threadIdx.x; i < tile.rows * STRIP; i += THREADS) {
-        const int r = i / STRIP, x = i % STRIP;
-        const uint8_t sample = pixels[(r + s.anchor_y) * s.pitch + x + s.anchor_x];
-        if (tile.x + x < s.out_width)
-            gf_store(output_row(s, tile, r),
-                     static_cast<size_t>(tile.x + x) * s.channels + tile.channel,
-                     static_cast<float>(sample) * s.finish.gain, s.finish.out);
+        const int r = i / STRIP, x = tile.x + i % STRIP;
+        if (x >= s.out_width)
+            continue;
+        const uint8_t *row = locate(s, tile, r + s.anchor_y);
+        const long long at = gf_border_index(x + s.origin_x + s.anchor_x, s.in_width, s.border);
+        const unsigned sample =
+            row && at >= 0 ? row[at * s.channels + tile.channel] : s.border_word & 0xFF;
+        gf_store(output_row(s, tile, r), static_cast<size_t>(x) * s.channels + tile.channel,
+                 static_cast<float>(sample) * s.finish.gain, s.finish.out);
     }
 }
 
@@ -363,7 +393,7 @@ __device__ void copy(const Large &s, const Tile &tile, const uint8_t *pixels)
 
 /* In shared memory: two chunks, where the input's rows are, the input. */
 template <int PLANES>
-__global__ void __launch_bounds__(THREADS, PLANES == 1 ? 6 : 3)
+__global__ void __launch_bounds__(THREADS, PLANES == 1 ? 5 : 3)
     tensor_large(const __grid_constant__ Large s)
 {
     GF_BLOCK_MEMORY(uint4, memory);
@@ -372,19 +402,11 @@ __global__ void __launch_bounds__(THREADS, PLANES == 1 ? 6 : 3)
         reinterpret_cast<const uint8_t **>(chunks + 2 * s.chunk * PLANES * ROW_VECTORS);
     uint8_t *const pixels = reinterpret_cast<uint8_t *>(rows + s.tile_rows);
     const Tile tile = find_tile(s);
-    const bool kept = s.keep_alpha && tile.channel == s.channels - 1;
-    if (!kept)
-        send<PLANES>(s, 0, min(s.chunk, s.rows), chunks);
-    find_rows(s, tile, rows);
-    __syncthreads();
-    fill(s, tile, rows, pixels);
-    if (kept) {
-        __syncthreads();
-        copy(s, tile, pixels);
-        return;
-    }
+    if (s.keep_alpha && tile.channel == s.channels - 1)
+        return copy(s, tile);
+    send<PLANES>(s, 0, rows_of(s, {0, 0, 0}), chunks);
     int sums[ROWS][HALVES][PLANES][SUMS] = {};
-    sum_up<PLANES>(s, chunks, pixels, sums);
+    sum_up<PLANES>(s, tile, chunks, rows, pixels, sums);
     finish<PLANES>(s, tile, sums);
 }
 
@@ -425,7 +447,9 @@ Large describe(const GfLaunch *launch, const GfTensorState *state)
     s.ends_half = gf_large_ends_half(&step->linear);
     s.chunk = static_cast<int>(gf_large_chunk(state->large.planes));
     s.pitch = static_cast<int>(gf_large_pitch(&step->linear));
-    s.tile_rows = static_cast<int>(gf_large_tile_rows(&step->linear));
+    s.pass = static_cast<int>(gf_large_pass(&step->linear, state->large.planes));
+    s.tile_rows =
+        static_cast<int>(gf_large_tile_rows(gf_large_pass(&step->linear, state->large.planes)));
     s.keep_alpha = step->keep_alpha;
     s.words_in = step->channels == 1 && gf_aligned(s.in.samples, s.in.stride, s.in.batch, WORD);
     s.words_out = step->channels == 1 && step->out == GF_U8 &&
@@ -447,8 +471,9 @@ extern "C" cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream
     if (launch->tiling > 0)
         return cudaErrorNotSupported;
     const auto kernel = state->large.planes == 1 ? tensor_large<1> : tensor_large<3>;
-    const size_t bytes = gf_large_bytes(&launch->step->linear, state->large.planes);
     const Large s = describe(launch, state);
+    const size_t bytes =
+        gf_large_bytes(&launch->step->linear, state->large.planes, static_cast<size_t>(s.pass));
     const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
     const size_t blocks = s.strips * down * launch->step->channels;
     /* More than a grid may have are none: the launch fails. */

@@ -133,25 +133,40 @@ static inline size_t gf_large_chunk(size_t planes)
     return planes == 1 ? 32 : 16;
 }
 
-/* Samples of a row of a tile's input, and rows. */
+/* Samples of a row of a tile's input. */
 static inline size_t gf_large_pitch(const GfLinear *linear)
 {
     return GF_LARGE_STRIP - 8 + gf_large_groups(linear) * GF_LARGE_GROUP;
 }
 
-static inline size_t gf_large_tile_rows(const GfLinear *linear)
+/* Rows of a tile's input, for a pass of so many rows of the matrix. */
+static inline size_t gf_large_tile_rows(size_t pass)
 {
-    return GF_LARGE_ROWS - 1 + linear->height;
+    return GF_LARGE_ROWS - 1 + pass;
 }
 
-/* Bytes of shared memory for a block of threads: two chunks, the tile's input, and where its rows are;
- * (size_t)-1 where no card has as much. */
-static inline size_t gf_large_bytes(const GfLinear *linear, size_t planes)
+/* Bytes of shared memory for a block of threads: two chunks, the tile's input, and where its rows are. */
+static inline size_t gf_large_bytes(const GfLinear *linear, size_t planes, size_t pass)
 {
-    if (linear->width > GF_SHARED_BYTES || linear->height > GF_SHARED_BYTES)
-        return (size_t)-1;
     return 2 * gf_large_chunk(planes) * planes * GF_LARGE_ROW_BYTES +
-           gf_large_tile_rows(linear) * (gf_large_pitch(linear) + sizeof(void *));
+           gf_large_tile_rows(pass) * (gf_large_pitch(linear) + sizeof(void *));
+}
+
+/* Rows of the matrix that are computed in a pass, in as few passes as shared memory has room for; 0 where it has none for
+ * as many as a tile has rows. */
+static inline size_t gf_large_pass(const GfLinear *linear, size_t planes)
+{
+    const size_t rows = gf_large_rows(linear);
+    if (linear->width > GF_SHARED_BYTES)
+        return 0;
+    for (size_t passes = 1;; passes++) {
+        const size_t each = (rows + passes - 1) / passes;
+        const size_t pass = (each + GF_LARGE_STEP - 1) / GF_LARGE_STEP * GF_LARGE_STEP;
+        if (gf_large_bytes(linear, planes, pass) <= GF_SHARED_BYTES)
+            return pass;
+        if (pass <= GF_LARGE_ROWS)
+            return 0;
+    }
 }
 
 /* ---- how `tensor` computes a layer ---- */

@@ -83,13 +83,46 @@ static inline size_t gf_cached_bytes(const GfStep *step, bool wide, GfTileSize t
 
 /* What `special` can be asked for by name. First, of banks of one kernel on one channel, the samples
  * that a thread moves in one access; then those banks in the way of layers; then, of layers, the
- * columns x rows of a map that a block computes. */
-enum { GF_SPECIAL_AS_LAYER = 6 };
+ * columns x rows of a map that a block computes; then, of kernels in tiles, the rows of a thread. */
+enum { GF_SPECIAL_AS_LAYER = 6, GF_SPECIAL_IN_TILES = 15 };
 #define GF_SPECIAL_ACCESSES "n1", "n2", "n4", "n8", "n16", "n4r4"
 #define GF_SPECIAL_BLOCKS(BLOCK)                                                                   \
     BLOCK(128, 8)                                                                                  \
     BLOCK(128, 16)                                                                                 \
     BLOCK(128, 64) BLOCK(128, 256) BLOCK(64, 16) BLOCK(64, 64) BLOCK(64, 256) BLOCK(32, 64)
+#define GF_SPECIAL_TILES "r2", "r4"
+
+/* How `special` computes kernels that registers have no room for: in tiles of GF_SPECIAL_TILE_STRIP_BYTES of sums by some
+ * rows for each of a warp's groups of lanes, a chunk of the kernel's rows at a time. */
+enum { GF_SPECIAL_TILE_STRIP_BYTES = 512, GF_SPECIAL_TILE_GROUPS = 2, GF_SPECIAL_TILE_CHUNK = 32 };
+
+typedef struct GfSpecialTile {
+    size_t warps, rows, chunk;
+} GfSpecialTile;
+
+static inline size_t gf_special_tile_rows(GfSpecialTile tile)
+{
+    return tile.warps * GF_SPECIAL_TILE_GROUPS * tile.rows;
+}
+
+/* Samples from row to row of a tile's input: an even number of vectors. */
+static inline size_t gf_special_tile_pitch(const GfLinear *linear, bool wide)
+{
+    const size_t strip = GF_SPECIAL_TILE_STRIP_BYTES / (wide ? sizeof(double) : sizeof(float));
+    return (strip + linear->width - 1 + 7) / 8 * 8;
+}
+
+/* Bytes of shared memory for such a tile: taps, input, and where its rows and columns are; (size_t)-1 where no card has
+ * as much. */
+static inline size_t gf_special_tile_bytes(const GfLinear *linear, bool wide, GfSpecialTile tile)
+{
+    const size_t pitch = gf_special_tile_pitch(linear, wide), rows = gf_special_tile_rows(tile);
+    if (linear->width > GF_SHARED_BYTES || linear->height > GF_SHARED_BYTES)
+        return (size_t)-1;
+    return (tile.chunk * ((linear->width + 7) / 8 * 8) + (rows + tile.chunk - 1) * pitch) *
+               (wide ? sizeof(double) : sizeof(float)) +
+           (rows + linear->height - 1) * sizeof(void *) + pitch * sizeof(int);
+}
 
 /* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory suffices in
  * f64, too. */

@@ -484,11 +484,11 @@ void test_wide_kernels(void)
         wide_kernel(i, 1);
 }
 
-/* How often `tensor` ran. */
-static size_t tensor_launches(void)
+/* How often a method ran. */
+static size_t launches_of(const char *name)
 {
     size_t i = 0;
-    while (strcmp(methods[i].name, "tensor") != 0)
+    while (strcmp(methods[i].name, name) != 0)
         i++;
     return methods[i].launches;
 }
@@ -537,10 +537,46 @@ static void large_kernel(size_t i)
 /* Kernels that `tensor` stages through shared memory. */
 void test_large_kernels(void)
 {
-    const size_t before = tensor_launches(), cases = quick ? 8 : 150;
+    const size_t before = launches_of("tensor"), cases = quick ? 8 : 150;
     for (size_t i = 0; i < cases; i++)
         large_kernel(i);
-    report(tensor_launches() - before > cases / 2, "large kernels", "few by tensor");
+    report(launches_of("tensor") - before > cases / 2, "large kernels", "few by tensor");
+}
+
+/* Kernels of all shapes on all samples, in f32 and f64, one and two: what `special` has no registers for. Every number of
+ * taps that is left over at the end of a row, kernels of one chunk and of several, pictures of less than a tile and of
+ * several. */
+static void kernel_in_tiles(size_t i)
+{
+    static const GfCombineOp ways[] = {GF_COMBINE_L2, GF_COMBINE_L1, GF_COMBINE_UNSHARP};
+    const GfSample *kind = kinds[i % 6];
+    const size_t most = quick ? 20 : i % 8 == 7 ? 140 : 40;
+    const size_t width = 1 + (i < 40 ? i : below(most)), height = 1 + below(most);
+    const bool two = i % 5 == 4;
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_kernel(filter, two ? 2 : 1, width, height, taps_for(kind[0]));
+    if (i % 3) {
+        linear->anchor_x = below(width);
+        linear->anchor_y = below(height);
+    }
+    if (two)
+        must(gf_filter_add_combine(filter, (GfCombine){ways[i / 5 % 3], 0.8, 3.3}), "combine");
+    if (below(3) == 0)
+        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+    const GfFormat format =
+        format_of(1 + below(i % 4 ? 150 : 300), 1 + below(i % 4 ? 40 : 90), 1 + below(5), kind[0]);
+    Trial trial = random_trial(format, kind, filter);
+    trial.c.what = "kernels in tiles";
+    trial.wide = i % 2 || two;
+    run_trial(&trial, filter);
+}
+
+void test_kernels_in_tiles(void)
+{
+    const size_t before = launches_of("special"), cases = quick ? 18 : 240;
+    for (size_t i = 0; i < cases; i++)
+        kernel_in_tiles(i);
+    report(launches_of("special") - before >= cases, "kernels in tiles", "few by special");
 }
 
 /* Pictures larger than every tile, so that all of them meet their neighbours. */

@@ -37,6 +37,7 @@ static const struct {
               {"minibatches", test_minibatches, true},
               {"wide kernels", test_wide_kernels, true},
               {"large kernels", test_large_kernels, true},
+              {"kernels in tiles", test_kernels_in_tiles, true},
               {"tilings", test_tilings, true},
               {"depths", test_depths, false},
               {"sweep", test_sweep, true},

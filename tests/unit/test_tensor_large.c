@@ -212,6 +212,30 @@ static void test_limits(void **unused)
     check(&step, GF_TENSOR_PLANES, false);
     step = bank(2, 31, 1);
     check(&step, GF_TENSOR_PLANES, false);
+    /* In passes. */
+    fill_fractions(SIDE * SIDE);
+    step = bank(1, SIDE, SIDE);
+    check(&step, GF_TENSOR_PLANES, true);
+    assert_true(gf_large_pass(&step.linear, GF_TENSOR_PLANES) < gf_large_rows(&step.linear));
+    step = bank(1, 8, SIDE * SIDE / 8);
+    check(&step, GF_TENSOR_PLANES, false);
+}
+
+/* Passes are whole steps, have room, and are as high as each other but for the last. */
+static void test_passes(void **unused)
+{
+    (void)unused;
+    for (size_t width = 1; width < 1600; width += 13)
+        for (size_t height = 1; height < 3000; height += 61)
+            for (size_t planes = 1; planes <= GF_TENSOR_PLANES; planes += GF_TENSOR_PLANES - 1) {
+                const GfLinear linear = {.width = width, .height = height};
+                const size_t pass = gf_large_pass(&linear, planes), rows = gf_large_rows(&linear);
+                assert_true(pass > 0 && pass % GF_LARGE_STEP == 0 && pass <= rows);
+                assert_true(gf_large_bytes(&linear, planes, pass) <= GF_SHARED_BYTES);
+                const size_t passes = (rows + pass - 1) / pass;
+                assert_true(passes == 1 ||
+                            rows - (passes - 1) * pass + passes * GF_LARGE_STEP >= pass);
+            }
 }
 
 static void refuses(const GfStep *step, const char *reason)
@@ -225,9 +249,9 @@ static void test_refusals(void **unused)
 {
     (void)unused;
     fill_fractions(SIDE * SIDE);
-    GfStep step = bank(1, SIDE, SIDE);
+    GfStep step = bank(1, 5000, 2);
     refuses(&step, "shared memory");
-    step = bank(1, 2, 100000);
+    step = bank(1, 100000, 2);
     refuses(&step, "shared memory");
     step = bank(1, 31, 31);
     step.out = GF_F32;
@@ -267,7 +291,7 @@ static void test_choice(void **unused)
     assert_string_equal(gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name,
                         "tensor");
     assert_string_equal(gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &older)->name,
-                        "shared");
+                        "special");
     step.out_width = step.out_height = 100;
     assert_string_equal(gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name,
                         "shared");
@@ -281,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fractions),     cmocka_unit_test(test_integers),
         cmocka_unit_test(test_large_weights), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_choice)};
+        cmocka_unit_test(test_passes),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "common/status.h"
 #include "gpu/algorithms.h"
+#include "gpu/launch.h"
 #include "gpu/tensor.h"
 #include "tests/unit/bank_step.h"
 
@@ -590,7 +591,7 @@ static void test_choice(void **unused)
     step = bank_step(LARGE, RGB, 15, 15, weights);
     assert_string_equal(choose(&step, 90), "tensor");
     assert_string_equal(choose(&step, 80), "tensor");
-    assert_string_equal(choose(&step, 75), "shared");
+    assert_string_equal(choose(&step, 75), "special");
     /* A product of 7 x 7 goes to two passes where samples are halves and gray; in floats it does not. */
     for (size_t channels = 1; channels <= RGB; channels += RGB - 1) {
         step = bank_step(LARGE, channels, 7, 7, weights);
@@ -602,14 +603,21 @@ static void test_choice(void **unused)
         step.in = GF_F16;
         assert_string_equal(choose(&step, 90), channels == RGB ? "special" : "separable");
     }
-    /* Large kernels of gray, unless hardly any of their square is filled; not of colour. */
+    /* Large kernels: in registers, or in tiles where hardly any of their square is filled, and of colour. */
     step = bank_step(LARGE, 1, 9, 9, weights);
     step.in = step.out = GF_F32;
     assert_string_equal(choose(&step, 90), "special");
+    assert_false(gf_special_is_tile(&step, false));
+    assert_true(gf_special_is_tile(&step, true));
     step = bank_step(LARGE, 1, 9, 2, weights);
     step.in = GF_U16;
-    assert_string_equal(choose(&step, 90), "shared");
+    assert_true(gf_special_is_tile(&step, false));
+    assert_string_equal(choose(&step, 90), "special");
     step = bank_step(LARGE, RGB, 9, 9, weights);
+    step.in = GF_U16;
+    assert_true(gf_special_is_tile(&step, false));
+    assert_string_equal(choose(&step, 90), "special");
+    step = bank_step(100, RGB, 9, 9, weights); /* too few tiles */
     step.in = GF_U16;
     assert_string_equal(choose(&step, 90), "shared");
 }
