@@ -496,8 +496,9 @@ static size_t launches_of(const char *name)
 /* The sizes that have edges of their own, and then any. */
 static GfLinear *add_large_kernel(GfFilter *filter, size_t i, Taps taps)
 {
-    static const size_t sizes[][2] = {{31, 3}, {3, 31},  {16, 16},   {31, 31}, {25, 25}, {26, 25},
-                                      {1, 31}, {63, 63}, {100, 100}, {57, 17}, {58, 16}};
+    static const size_t sizes[][2] = {{31, 3},    {3, 31},  {2, 700}, {31, 31},   {25, 25},
+                                      {26, 25},   {1, 31},  {63, 63}, {100, 100}, {57, 17},
+                                      {180, 200}, {58, 16}, {16, 16}};
     const size_t known = quick ? 3 : sizeof sizes / sizeof *sizes;
     const size_t width = i < known ? sizes[i][0] : 16 + below(below(4) || quick ? 16 : 48);
     const size_t height = i < known ? sizes[i][1] : 16 + below(below(4) || quick ? 16 : 48);
