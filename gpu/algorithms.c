@@ -285,8 +285,7 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
         return tensor_layer_supports(step, wide);
     if (step->in != GF_U8 || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 bits, sums in f32");
-    /* Larger kernels are as exact as f64 has to be, which gf_tensor_supports_kernels() sees to. */
-    if (wide && (gf_sample_is_float(step->out) || !gf_tensor_is_large(step)))
+    if (wide && !(gf_tensor_is_large(step) && gf_tensor_large_is_exact(step)))
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
     GF_TRY(need_dense(step, "tensor"));
     if (step->channels > TENSOR_CHANNELS || (step->channels > 1 && planar))

@@ -23,6 +23,9 @@ GfStatus gf_tensor_large_supports(const GfStep *step);
 GfStatus gf_tensor_large_plan(const GfStep *step, GfTensorLarge *large, uint32_t **words);
 size_t gf_tensor_large_words(const GfTensorLarge *large);
 
+/* Is what it makes of such a step's one kernel within the rule of filters/backend.h even where sums in f32 are not? */
+bool gf_tensor_large_is_exact(const GfStep *step);
+
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be `flat`
  * (gf_tensor_is_flat()); what was made is the caller's to close, also after an error. `layer` is all zeros
  * before. */

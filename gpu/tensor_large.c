@@ -68,6 +68,21 @@ static double reach(const GfStep *step, double unit)
            2.0 * rounded * (fabs(step->gain) * bound.size + fabs(step->mid));
 }
 
+static double allowed(const GfStep *step)
+{
+    return step->out == GF_U8 ? allowed_u8 : allowed_u16;
+}
+
+bool gf_tensor_large_is_exact(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    size_t planes;
+    if (gf_sample_is_float(step->out) || !linear->weights)
+        return false;
+    return reach(step, gf_weights_unit(linear->weights, linear->width * linear->height, &planes)) <=
+           allowed(step);
+}
+
 static GfStatus check_weights(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
@@ -78,7 +93,7 @@ static GfStatus check_weights(const GfStep *step)
     if (planes > 1 && (gf_sample_is_float(step->out) || isinf(off)))
         return gf_fail(GF_EUNSUPPORTED, "tensor: taps that are no small integers times a unit only "
                                         "to 8 or 16 bits, and after them only abs, relu and scale");
-    if (off > (step->out == GF_U8 ? allowed_u8 : allowed_u16))
+    if (off > allowed(step))
         return gf_fail(GF_EUNSUPPORTED, "tensor: taps that 23 bits hold well enough");
     if (!gf_weights_sums_fit(linear->weights, count, unit, planes, most_sum))
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums of bytes times digits below 2^30");

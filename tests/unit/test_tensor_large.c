@@ -281,6 +281,28 @@ static void test_refusals(void **unused)
     assert_int_equal(supports(&step), GF_OK);
 }
 
+/* Where f32 is not enough it is taken for larger kernels to integers, if their last step is exact enough, too. */
+static void test_wide(void **unused)
+{
+    const GfAlgorithm *tensor = gf_algorithm_find("tensor");
+    (void)unused;
+    fill_fractions(31 * 31);
+    GfStep step = bank(1, 31, 31);
+    assert_int_equal(tensor->supports(&step, true), GF_OK);
+    step.out = GF_F32;
+    assert_int_equal(tensor->supports(&step, true), GF_EUNSUPPORTED);
+    assert_non_null(strstr(gf_message(), "f64"));
+    step = bank(1, 5, 5); /* not in this way */
+    assert_int_equal(tensor->supports(&step, true), GF_EUNSUPPORTED);
+    fill_integers(31 * 31, 9);
+    step = bank(1, 31, 31);
+    step.linear.scale = 1.0 / (9.0 * 31.0 * 31.0);
+    assert_int_equal(tensor->supports(&step, true), GF_OK);
+    step.linear.offset = 1e5; /* which rounds what is left of a sum */
+    assert_int_equal(tensor->supports(&step, false), GF_OK);
+    assert_int_equal(tensor->supports(&step, true), GF_EUNSUPPORTED);
+}
+
 /* `auto` takes it where there is enough to do. */
 static void test_choice(void **unused)
 {
@@ -306,6 +328,6 @@ int main(void)
         cmocka_unit_test(test_fractions),     cmocka_unit_test(test_integers),
         cmocka_unit_test(test_large_weights), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_passes),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_choice)};
+        cmocka_unit_test(test_wide),          cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
