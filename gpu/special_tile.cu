@@ -130,9 +130,10 @@ __device__ void load_rows(const Tiles<Sum> &s, const Memory<Sum> &m, const Chunk
         int at[ACROSS], place[ACROSS];
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) {
-            const int column = min(left + lane + 32 * j, s.columns - 1);
-            at[j] = m.columns[column];
-            place[j] = place_of<Sum>(column, s.pitch);
+            const int column = left + lane + 32 * j;
+            const bool is_column = column < s.columns;
+            at[j] = is_column ? m.columns[column] : -1;
+            place[j] = is_column ? place_of<Sum>(column, s.pitch) : -1;
         }
 #pragma unroll 1
         for (int row = first + gf_warp(); row < end; row += DOWN * warps) {
@@ -144,7 +145,7 @@ __device__ void load_rows(const Tiles<Sum> &s, const Memory<Sum> &m, const Chunk
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++) {
                     v[i][j] = s.p.border_value;
-                    if (from && at[j] >= 0 && left + 32 * j < s.columns)
+                    if (from && at[j] >= 0)
                         v[i][j] = gf_number<Sum>(from[at[j]]);
                 }
             }
@@ -155,7 +156,7 @@ __device__ void load_rows(const Tiles<Sum> &s, const Memory<Sum> &m, const Chunk
                 Sum *const to = m.ring + slot_of(s, chunk, row + i * warps) * s.pitch;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    if (left + 32 * j < s.columns)
+                    if (place[j] >= 0)
                         to[place[j]] = v[i][j];
             }
         }
