@@ -2,7 +2,7 @@
  * worker takes a run through all steps of a pipeline, so that what is between two steps stays in
  * its cache. Rows that two runs both need between the steps are computed twice: a run does not wait
  * for another, and no bit of the result depends on how the rows were cut. Networks share too many rows
- * for that: there all workers take a long run together, step by step. */
+ * for that, and transforms: there all workers take a long run together, step by step. */
 #include "cpu/backend.h"
 
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/workers.h"
 #include "cpu/chain.h"
+#include "cpu/fourier.h"
 
 enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2 };
 
@@ -98,6 +99,14 @@ static GfStatus collect(GfSession *session)
 
 /* ---- the backend ---- */
 
+double gf_cpu_multiply_adds(const GfPipeline *pipeline)
+{
+    double work = pipeline->multiply_adds;
+    for (size_t i = 0; i < pipeline->count; i++)
+        work -= gf_fourier_saves(pipeline, i);
+    return work;
+}
+
 static GfStatus supports(GfBackend *backend, const GfPlan *plan)
 {
     (void)backend, (void)plan;
@@ -156,12 +165,7 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
 
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
-    const GfStep *of = &session->plan->pipelines[output].steps[step];
-    if (of->light)
-        return "light";
-    if (of->kind == GF_STEP_FILTER)
-        return of->separable ? "separable" : "direct";
-    return gf_step_name(of->kind);
+    return gf_chain_method(session->chains[output], step);
 }
 
 static GfTimes times(const GfSession *session)

@@ -93,7 +93,6 @@ static void sum_columns(const GfRowBank *bank, const GfTapList *list, const GfVi
 static void respond(const GfRowBank *bank, const GfView *view, const GfRowBankMemory *memory,
                     size_t f)
 {
-    const GfLinear *linear = &bank->step->linear;
     bool separable = bank->step->separable;
     const GfTapList *list = &bank->lists[separable ? 2 * f : f];
     void *to = memory->responses[f];
@@ -109,18 +108,24 @@ static void respond(const GfRowBank *bank, const GfView *view, const GfRowBankMe
             memory->sources[i] = view->base + view->y[list->y[i]] + view->x[list->x[i]];
     }
     sum_list(bank, list, memory->sources, to, view->count);
-    if (linear->scale != 1.0 || linear->offset != 0.0)
-        bank->functions->affine(to, linear->scale, linear->offset, view->count);
+}
+
+void gf_row_bank_combine(const GfStep *step, const GfRowFunctions *functions,
+                         void *const *responses, size_t count)
+{
+    const GfLinear *linear = &step->linear;
+    GfCombine combine = step->combine;
+    combine.threshold *= step->white / 255.0;
+    for (size_t f = 0; f < linear->filters; f++)
+        if (linear->scale != 1.0 || linear->offset != 0.0)
+            functions->affine(responses[f], linear->scale, linear->offset, count);
+    if (combine.op)
+        functions->combine(responses, linear->filters, &combine, count);
 }
 
 void gf_row_bank_run(const GfRowBank *bank, const GfView *view, const GfRowBankMemory *memory)
 {
-    const GfStep *step = bank->step;
-    for (size_t f = 0; f < step->linear.filters; f++)
+    for (size_t f = 0; f < bank->step->linear.filters; f++)
         respond(bank, view, memory, f);
-    if (step->combine.op) {
-        GfCombine combine = step->combine;
-        combine.threshold *= step->white / 255.0;
-        bank->functions->combine(memory->responses, step->linear.filters, &combine, view->count);
-    }
+    gf_row_bank_combine(bank->step, bank->functions, memory->responses, view->count);
 }

@@ -204,7 +204,8 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
     const GfPipeline *pipeline = chain->pipeline;
     Place *places;
     GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
-    chain->deep = gf_pipeline_layers(pipeline) > 1;
+    bool alone = pipeline->count == 1 && gf_step_runner_parts(chain->runners[0]) > 1;
+    chain->deep = gf_pipeline_layers(pipeline) > 1 || alone;
     chain->most_bytes = chain->deep ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES;
     if (chain->deep && memory)
         chain->most_bytes = gf_min(chain->most_bytes, memory);
@@ -240,7 +241,7 @@ GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, size_
     GF_GO(gf_allocate_zero(count, sizeof *chain->last, &chain->last));
     for (size_t i = 0; i < count; i++) {
         const GfStep *step = &pipeline->steps[i];
-        GF_GO(gf_step_runner_create(step, pipeline->wide, rows, &chain->runners[i]));
+        GF_GO(gf_step_runner_create(pipeline, i, rows, &chain->runners[i]));
         chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
         chain->row[i] = gf_align(step->out_width * step->out_channels * gf_sample_size(step->out));
     }
@@ -256,6 +257,11 @@ done:
 size_t gf_chain_scratch(const GfChain *chain)
 {
     return chain->scratch;
+}
+
+const char *gf_chain_method(const GfChain *chain, size_t step)
+{
+    return gf_step_runner_method(chain->runners[step]);
 }
 
 bool gf_chain_is_deep(const GfChain *chain)
@@ -309,7 +315,7 @@ typedef struct Part {
     size_t step;
     GfStepInput input, skipped;
     ptrdiff_t y0, y1;
-    size_t rows; /* of a round */
+    size_t across, rows; /* parts of a row, each a round of so many rows */
     unsigned char *to;
     size_t stride;
 } Part;
@@ -332,25 +338,29 @@ static void run_round(void *context, size_t round, size_t worker)
 {
     const Part *part = context;
     const Run *run = part->run;
-    ptrdiff_t first = part->y0 + (ptrdiff_t)(round * part->rows);
-    ptrdiff_t end = first + (ptrdiff_t)part->rows;
+    size_t top = round / part->across * part->rows;
+    ptrdiff_t first = part->y0 + (ptrdiff_t)top, end = first + (ptrdiff_t)part->rows;
     end = end < part->y1 ? end : part->y1;
     gf_step_runner_run(run->chain->runners[part->step], &part->input, &part->skipped, first, end,
-                       part->to + round * part->rows * part->stride, part->stride,
+                       round % part->across, part->to + top * part->stride, part->stride,
                        run->scratch[worker]);
 }
 
 static void run_piece(Part *part, GfWorkers *workers, size_t worker)
 {
+    const GfStepRunner *runner = part->run->chain->runners[part->step];
     size_t rows = (size_t)(part->y1 - part->y0);
     part->rows = rows;
+    part->across = gf_step_runner_parts(runner);
     if (!part->run->chain->deep) {
-        run_round(part, 0, worker);
+        for (size_t i = 0; i < part->across; i++)
+            run_round(part, i, worker);
         return;
     }
-    size_t parts = gf_min(gf_workers_count(workers) * PARTS_A_WORKER, rows);
-    part->rows = (rows + parts - 1) / parts;
-    gf_workers_run(workers, (rows + part->rows - 1) / part->rows, run_round, part);
+    size_t parts = gf_workers_count(workers) * PARTS_A_WORKER;
+    parts = gf_min((parts + part->across - 1) / part->across, rows);
+    part->rows = gf_max((rows + parts - 1) / parts, gf_step_runner_least_rows(runner));
+    gf_workers_run(workers, (rows + part->rows - 1) / part->rows * part->across, run_round, part);
 }
 
 /* Rows of one step, in the pieces that lie between seams. */

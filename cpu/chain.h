@@ -22,8 +22,12 @@ GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, size_
 /* Bytes of scratch memory that each thread needs. */
 size_t gf_chain_scratch(const GfChain *chain);
 
+/* How a step is computed, for reports. */
+const char *gf_chain_method(const GfChain *chain, size_t step);
+
 /* Whether a run is best taken by all workers together, step by step, because what neighbouring runs
- * share would be computed too often: networks. Else each worker takes runs of its own. */
+ * share would be computed too often: networks, and transforms that are all there is to do. Else each worker
+ * takes runs of its own. */
 bool gf_chain_is_deep(const GfChain *chain);
 
 /* Rows of the output: of the shortest run worth while, and of the longest. */

@@ -8,16 +8,19 @@
 #include "cpu/rows.h"
 
 /* MIX_VECTORS: so many of each of GF_MIX_MAPS maps' sums that they and a source fit into the
- * registers: 32 of AVX-512, else 16. */
+ * registers: 32 of AVX-512, else 16. CORRELATE_VECTORS: so many complex sums and samples. */
 #if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#define MIX_VECTORS  4
+#define VECTOR_BYTES      64
+#define MIX_VECTORS       4
+#define CORRELATE_VECTORS 4
 #elif defined(__AVX__)
-#define VECTOR_BYTES 32
-#define MIX_VECTORS  3
+#define VECTOR_BYTES      32
+#define MIX_VECTORS       3
+#define CORRELATE_VECTORS 3
 #else
-#define VECTOR_BYTES 16
-#define MIX_VECTORS  2
+#define VECTOR_BYTES      16
+#define MIX_VECTORS       2
+#define CORRELATE_VECTORS 2
 #endif
 
 #define REAL      float
@@ -54,6 +57,9 @@
 #define OTHERTYPE float
 #include "cpu/rows_template.h"
 
+#include "cpu/rows_fourier.h"
+
 extern const GfRowSet GF_ROW_SET;
 const GfRowSet GF_ROW_SET = {.name = GF_ROW_SET_NAME,
-                             .functions = {FUNCTIONS(f32), FUNCTIONS(f64)}};
+                             .functions = {FUNCTIONS(f32), FUNCTIONS(f64)},
+                             .fourier = {LANES_f64, to_spectra, from_spectra, correlate}};

@@ -1,14 +1,18 @@
-/* A dense bank on a picture is fastest on pixels as they lie; other windows are taken plane by plane. */
+/* A dense bank on a picture is fastest on pixels as they lie, or, of large kernels, by transforms; other windows are
+ * taken plane by plane. */
 #include "cpu/step.h"
 
 #include <stdlib.h>
 
+#include "cpu/fourier.h"
 #include "cpu/pixels.h"
 #include "cpu/planes.h"
 #include "cpu/weave.h"
 
-/* One of the three. */
+/* One of the four. */
 struct GfStepRunner {
+    const GfStep *step;
+    GfFourier *fourier;
     GfPixels *pixels;
     GfPlanes *planes;
     GfWeave *weave;
@@ -22,16 +26,24 @@ static bool is_interleaved(const GfStep *step)
                        step->out_layout == GF_INTERLEAVED);
 }
 
-GfStatus gf_step_runner_create(const GfStep *step, bool wide, const GfRowSet *rows,
+GfStatus gf_step_runner_create(const GfPipeline *pipeline, size_t i, const GfRowSet *rows,
                                GfStepRunner **out)
 {
+    const GfStep *step = &pipeline->steps[i];
+    bool wide = pipeline->wide;
     GfStepRunner *runner;
     *out = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *runner, &runner));
-    bool weave = step->kind == GF_STEP_ADD || step->kind == GF_STEP_UPSAMPLE;
-    GfStatus status = weave                  ? gf_weave_create(step, wide, rows, &runner->weave)
-                      : is_interleaved(step) ? gf_pixels_create(step, wide, rows, &runner->pixels)
-                                             : gf_planes_create(step, wide, rows, &runner->planes);
+    runner->step = step;
+    GfStatus status = GF_OK;
+    if (step->kind == GF_STEP_ADD || step->kind == GF_STEP_UPSAMPLE)
+        status = gf_weave_create(step, wide, rows, &runner->weave);
+    else if (gf_fourier_saves(pipeline, i) > 0.0)
+        status = gf_fourier_create(pipeline, i, rows, &runner->fourier);
+    else if (is_interleaved(step))
+        status = gf_pixels_create(step, wide, rows, &runner->pixels);
+    else
+        status = gf_planes_create(step, wide, rows, &runner->planes);
     if (status != GF_OK) {
         gf_step_runner_free(runner);
         return status;
@@ -40,19 +52,45 @@ GfStatus gf_step_runner_create(const GfStep *step, bool wide, const GfRowSet *ro
     return GF_OK;
 }
 
+const char *gf_step_runner_method(const GfStepRunner *runner)
+{
+    const GfStep *step = runner->step;
+    if (runner->fourier)
+        return "fourier";
+    if (step->light)
+        return "light";
+    if (step->kind == GF_STEP_FILTER)
+        return step->separable ? "separable" : "direct";
+    return gf_step_name(step->kind);
+}
+
+size_t gf_step_runner_parts(const GfStepRunner *runner)
+{
+    return runner->fourier ? gf_fourier_parts(runner->fourier) : 1;
+}
+
+size_t gf_step_runner_least_rows(const GfStepRunner *runner)
+{
+    return runner->fourier ? gf_fourier_least_rows(runner->fourier) : 1;
+}
+
 size_t gf_step_runner_scratch(const GfStepRunner *runner)
 {
     if (runner->weave)
         return gf_weave_scratch(runner->weave);
+    if (runner->fourier)
+        return gf_fourier_scratch(runner->fourier);
     return runner->pixels ? gf_pixels_scratch(runner->pixels) : gf_planes_scratch(runner->planes);
 }
 
 void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
-                        const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, void *to,
-                        size_t stride, void *scratch)
+                        const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, size_t part,
+                        void *to, size_t stride, void *scratch)
 {
     if (runner->weave)
         gf_weave_run(runner->weave, input, skipped, y0, y1, to, stride, scratch);
+    else if (runner->fourier)
+        gf_fourier_run(runner->fourier, input, y0, y1, part, to, stride, scratch);
     else if (runner->pixels)
         gf_pixels_run(runner->pixels, input, y0, y1, to, stride, scratch);
     else
@@ -63,6 +101,7 @@ void gf_step_runner_free(GfStepRunner *runner)
 {
     if (!runner)
         return;
+    gf_fourier_free(runner->fourier);
     gf_pixels_free(runner->pixels);
     gf_planes_free(runner->planes);
     gf_weave_free(runner->weave);

@@ -7,19 +7,27 @@
 /* What a step needs again and again, made once a session. */
 typedef struct GfStepRunner GfStepRunner;
 
-/* Prepares a step for sums in f32, or f64 when `wide`. Errors: GF_EMEMORY. */
-GfStatus gf_step_runner_create(const GfStep *step, bool wide, const GfRowSet *rows,
+/* Prepares step i. Errors: GF_EMEMORY. */
+GfStatus gf_step_runner_create(const GfPipeline *pipeline, size_t i, const GfRowSet *rows,
                                GfStepRunner **runner);
+
+/* How it is computed, for reports. */
+const char *gf_step_runner_method(const GfStepRunner *runner);
 
 /* Bytes of scratch memory that one thread needs for it. */
 size_t gf_step_runner_scratch(const GfStepRunner *runner);
 
-/* Computes the step's output rows [y0, y1) into samples of step->out, `stride` bytes apart. The
+/* Parts of an output row that are computed apart: 1 but of transforms, where fewer rows than
+ * gf_step_runner_least_rows() are dear. */
+size_t gf_step_runner_parts(const GfStepRunner *runner);
+size_t gf_step_runner_least_rows(const GfStepRunner *runner);
+
+/* Computes one part of the step's output rows [y0, y1) into samples of step->out, `stride` bytes apart. The
  * input has the rows that gf_step_rows() names; `skipped`, of an addition alone, has [y0, y1) of what
  * is added. `scratch` is aligned to GF_ALIGNMENT. */
 void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
-                        const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, void *to,
-                        size_t stride, void *scratch);
+                        const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, size_t part,
+                        void *to, size_t stride, void *scratch);
 
 /* NULL is allowed. */
 void gf_step_runner_free(GfStepRunner *runner);

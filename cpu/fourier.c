@@ -1,0 +1,487 @@
+/* The picture's rows are cut into pieces as long as a transform, which overlap by the kernel's width less one. Two
+ * neighbouring pieces are the real and the imaginary parts of one signal: since taps are real, they stay apart.
+ * At each frequency an output row is a sum of complex products over the kernel's rows, so that K x K taps cost
+ * about 2 K multiply-adds a sample. Down the columns nothing is transformed: a row depends on those under its own
+ * taps alone, and no bit of it on how rows were cut to bands and runs.
+ *
+ * All of it is in f64, whose error is some 1e-15 of the largest sum that the taps allow. But a sample is in
+ * all sums of its piece, so that one that is not a number, or is far larger than the others, would spoil
+ * them: only what is bounded comes here. Of taps that are integers the sums are, too, and become exact. */
+#include "cpu/fourier.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cpu/bank.h"
+#include "cpu/finish.h"
+
+enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256 };
+
+/* What a sample costs, counted in multiply-adds of f64: in a transform, times the logarithm of its length, and
+ * apart from it (measured with AVX2 and AVX-512). */
+static const double transform_cost = 2.2, other_cost = 12.0;
+
+/* Sums of samples and taps are no larger, so that their error stays below 1e-6. */
+static const double largest_sum = 0x1p30;
+
+struct GfFourier {
+    const GfStep *step;
+    const GfRowFunctions *functions, *f64;
+    const GfFourierFunctions *fourier;
+    size_t real;         /* bytes of a response */
+    size_t n, piece;     /* samples of a transform, and those of its responses that are right */
+    size_t rows, window; /* output rows at once, and input rows that are transformed for them */
+    size_t pitch, window_pitch; /* from one frequency to the next, in responses and in the window */
+    bool whole;                 /* sums are integers */
+    double *roots;
+    double *kernels;  /* for each filter and frequency `height` complex numbers */
+    ptrdiff_t *index; /* samples under the taps of a row of the first channel, -1 outside */
+};
+
+/* ---- when, and how large ---- */
+
+/* What is known of the taps. */
+typedef struct Taps {
+    double count;   /* that are not zero */
+    double largest; /* sum of the absolute taps of a kernel */
+    bool whole;
+} Taps;
+
+static Taps find_taps(const GfLinear *linear)
+{
+    Taps taps = {.whole = true};
+    for (size_t f = 0; f < linear->filters; f++) {
+        double sum = 0.0;
+        for (size_t y = 0; y < linear->height; y++)
+            for (size_t x = 0; x < linear->width; x++) {
+                double tap = gf_linear_tap(linear, f, y, x);
+                taps.count += tap != 0.0;
+                taps.whole &= tap == rint(tap);
+                sum += fabs(tap);
+            }
+        taps.largest = fmax(taps.largest, sum);
+    }
+    return taps;
+}
+
+static size_t rows_at_once(const GfStep *step)
+{
+    size_t rows = gf_min(gf_max(step->linear.height, LEAST_ROWS), MOST_ROWS);
+    return gf_min(rows, step->out_height);
+}
+
+/* Multiply-adds of an output row of one channel by transforms of n samples. */
+static double cost_of(const GfStep *step, size_t n)
+{
+    const GfLinear *linear = &step->linear;
+    size_t piece = n - linear->width + 1;
+    double signals = (double)((step->out_width + SIDES * piece - 1) / (SIDES * piece));
+    double rows = (double)rows_at_once(step), filters = (double)linear->filters;
+    double there = (rows + (double)linear->height - 1.0) / rows;
+    double transforms = transform_cost * log2((double)n) * (there + filters);
+    return signals * (double)n * SIDES *
+           (transforms + 2.0 * (double)linear->height * filters + other_cost);
+}
+
+/* Samples of the transform that costs least: a power of two, at least 16 and the kernel's width. */
+static size_t choose_length(const GfStep *step)
+{
+    size_t n = 16, least;
+    while (n < step->linear.width)
+        n *= 2;
+    least = n;
+    for (; n / 2 < step->out_width + step->linear.width; n *= 2)
+        if (cost_of(step, n) < cost_of(step, least))
+            least = n;
+    return least;
+}
+
+/* Integers, or what opacity and light made of them: none is larger than white. */
+static bool is_bounded(const GfPipeline *pipeline, size_t i)
+{
+    bool bounded = !gf_sample_is_float(pipeline->steps[0].in);
+    for (size_t j = 0; j < i; j++)
+        bounded &= j < pipeline->lead || pipeline->steps[j].kind == GF_STEP_PREMULTIPLY;
+    return bounded;
+}
+
+double gf_fourier_saves(const GfPipeline *pipeline, size_t i)
+{
+    const GfStep *step = &pipeline->steps[i];
+    const GfLinear *linear = &step->linear;
+    bool bank = step->kind == GF_STEP_FILTER && !gf_step_is_layer(step) && gf_step_is_dense(step);
+    if (!bank || step->separable || step->light || step->in_layout != GF_INTERLEAVED ||
+        step->out_layout != GF_INTERLEAVED || !is_bounded(pipeline, i))
+        return 0.0;
+    Taps taps = find_taps(linear);
+    double f64 = pipeline->wide ? 1.0 : 2.0; /* of f32 */
+    double saved = (double)step->out_width * taps.count - f64 * cost_of(step, choose_length(step));
+    double sample = fmax(step->white, fabs(step->border_value));
+    double sum = taps.largest * sample * fmax(1.0, fabs(linear->scale));
+    if (!(saved > 0.0 && sum <= largest_sum))
+        return 0.0;
+    return saved * (double)step->channels * (double)step->out_height;
+}
+
+/* ---- preparation ---- */
+
+static GfStatus make_roots(GfFourier *fourier)
+{
+    GF_TRY(gf_allocate(fourier->n, 2 * sizeof *fourier->roots, &fourier->roots));
+    for (size_t m = fourier->n; m >= 4; m /= 4)
+        for (size_t k = 0; k < m / 4; k++)
+            for (size_t power = 1; power <= 3; power++) {
+                double angle = -2.0 * acos(-1.0) * (double)(k * power) / (double)m;
+                double *root = fourier->roots + 2 * (m / 4 + 3 * k + power - 1);
+                root[0] = cos(angle);
+                root[1] = sin(angle);
+            }
+    return GF_OK;
+}
+
+/* The spectra of kernel f's rows, conjugate, since taps follow the samples that they meet, and divided by what
+ * the inverse transform multiplies. */
+static void transform_kernel(GfFourier *fourier, size_t f, double *memory, double **signals)
+{
+    const GfLinear *linear = &fourier->step->linear;
+    size_t n = fourier->n, lanes = fourier->fourier->lanes, height = linear->height;
+    double *spectra = memory + SIDES * lanes * n, *kernel = fourier->kernels + f * n * height * 2;
+    for (size_t y = 0; y < height; y += lanes) {
+        for (size_t i = 0; i < SIDES * lanes; i++)
+            for (size_t x = 0; x < n; x++)
+                signals[i][x] = i < lanes && y + i < height && x < linear->width
+                                    ? gf_linear_tap(linear, f, y + i, x) / (double)n
+                                    : 0.0;
+        fourier->fourier->transform(spectra, SIDES * lanes, signals, fourier->roots, memory, n);
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = 0; i < lanes && y + i < height; i++) {
+                kernel[2 * (k * height + y + i)] = spectra[SIDES * lanes * k + i];
+                kernel[2 * (k * height + y + i) + 1] = -spectra[SIDES * lanes * k + lanes + i];
+            }
+    }
+}
+
+static GfStatus make_kernels(GfFourier *fourier)
+{
+    const GfLinear *linear = &fourier->step->linear;
+    size_t n = fourier->n, signals = SIDES * fourier->fourier->lanes, taps;
+    double *memory = NULL, **places = NULL;
+    GfStatus status = GF_OK;
+    if (!gf_mul(linear->filters * linear->height, 2 * n, &taps))
+        return gf_fail(GF_EMEMORY, "kernels of %zu rows are too many", linear->height);
+    GF_GO(gf_allocate(taps, sizeof *fourier->kernels, &fourier->kernels));
+    GF_GO(gf_allocate(n, 3 * signals * sizeof *memory, &memory));
+    GF_GO(gf_allocate(signals, sizeof *places, &places));
+    for (size_t i = 0; i < signals; i++)
+        places[i] = memory + (2 * signals + i) * n;
+    for (size_t f = 0; f < linear->filters; f++)
+        transform_kernel(fourier, f, memory, places);
+done:
+    free(memory);
+    free(places);
+    return status;
+}
+
+static GfStatus make_index(GfFourier *fourier)
+{
+    const GfStep *step = fourier->step;
+    size_t count = step->out_width + step->taps_x - 1;
+    GF_TRY(gf_allocate(count, sizeof *fourier->index, &fourier->index));
+    for (size_t i = 0; i < count; i++) {
+        long long x =
+            gf_border_index((long long)i + step->origin_x, (long long)step->in_width, step->border);
+        fourier->index[i] = x < 0 ? -1 : (ptrdiff_t)x * (ptrdiff_t)step->channels;
+    }
+    return GF_OK;
+}
+
+/* From one frequency to the next there are rows' real and imaginary parts, and a cache line, so that they do
+ * not all come to lie in the same few lines of a cache. */
+static size_t pitch_of(size_t rows)
+{
+    return 2 * rows + GF_ALIGNMENT / sizeof(double);
+}
+
+static size_t round_up(size_t rows, size_t lanes)
+{
+    return (rows + lanes - 1) / lanes * lanes;
+}
+
+/* Parts of a thread's memory. */
+typedef struct Scratch {
+    void *work;               /* of a transform */
+    double *signals;          /* real and imaginary parts of `lanes` */
+    double **places;          /* of them */
+    double *window, *out;     /* spectra of input rows and of a kernel's responses */
+    unsigned char *responses; /* of each kernel `rows` rows of both sides */
+    void **row;               /* a place in each kernel's */
+} Scratch;
+
+static size_t response_bytes(const GfFourier *fourier)
+{
+    return gf_align(fourier->piece * fourier->real);
+}
+
+/* Lays out a thread's memory from `memory` on, which may be NULL; returns its bytes, or 0 when they are too
+ * many. */
+static size_t lay_scratch(const GfFourier *fourier, unsigned char *memory, Scratch *scratch)
+{
+    size_t filters = fourier->step->linear.filters, signals = SIDES * fourier->fourier->lanes;
+    size_t counts[] = {fourier->n, fourier->n, signals,
+                       fourier->n, fourier->n, filters * SIDES * fourier->rows,
+                       filters};
+    size_t sizes[] = {signals * sizeof(double),
+                      signals * sizeof(double),
+                      sizeof(double *),
+                      fourier->window_pitch * sizeof(double),
+                      fourier->pitch * sizeof(double),
+                      response_bytes(fourier),
+                      sizeof(void *)};
+    unsigned char *parts[sizeof counts / sizeof *counts];
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        size_t bytes;
+        parts[i] = memory ? memory + at : NULL;
+        if (!gf_mul(counts[i], sizes[i], &bytes) || bytes > SIZE_MAX / 16 ||
+            !gf_add(at, gf_align(bytes), &at))
+            return 0;
+    }
+    *scratch = (Scratch){parts[0],
+                         (double *)(void *)parts[1],
+                         (double **)(void *)parts[2],
+                         (double *)(void *)parts[3],
+                         (double *)(void *)parts[4],
+                         parts[5],
+                         (void **)(void *)parts[6]};
+    return at;
+}
+
+GfStatus gf_fourier_create(const GfPipeline *pipeline, size_t i, const GfRowSet *rows,
+                           GfFourier **out)
+{
+    const GfStep *step = &pipeline->steps[i];
+    GfFourier *fourier;
+    GfStatus status = GF_OK;
+    Scratch scratch;
+    size_t lanes = rows->fourier.lanes;
+    *out = NULL;
+    GF_TRY(gf_allocate_zero(1, sizeof *fourier, &fourier));
+    fourier->step = step;
+    fourier->functions = &rows->functions[pipeline->wide];
+    fourier->f64 = &rows->functions[1];
+    fourier->fourier = &rows->fourier;
+    fourier->real = pipeline->wide ? sizeof(double) : sizeof(float);
+    fourier->n = choose_length(step);
+    fourier->piece = fourier->n - step->linear.width + 1;
+    fourier->rows = round_up(rows_at_once(step), lanes);
+    fourier->window = round_up(fourier->rows + step->linear.height - 1, lanes);
+    fourier->pitch = pitch_of(fourier->rows);
+    fourier->window_pitch = pitch_of(fourier->window);
+    fourier->whole = find_taps(&step->linear).whole && !gf_sample_is_float(step->in);
+    if (lay_scratch(fourier, NULL, &scratch) == 0)
+        GF_GO(gf_fail(GF_EMEMORY, "kernels of %zu x %zu taps are too large", step->linear.width,
+                      step->linear.height));
+    GF_GO(make_roots(fourier));
+    GF_GO(make_kernels(fourier));
+    GF_GO(make_index(fourier));
+    *out = fourier;
+    fourier = NULL;
+done:
+    gf_fourier_free(fourier);
+    return status;
+}
+
+size_t gf_fourier_scratch(const GfFourier *fourier)
+{
+    Scratch scratch;
+    return lay_scratch(fourier, NULL, &scratch);
+}
+
+void gf_fourier_free(GfFourier *fourier)
+{
+    if (!fourier)
+        return;
+    free(fourier->roots);
+    free(fourier->kernels);
+    free(fourier->index);
+    free(fourier);
+}
+
+/* Units of work of a channel, SIDES pieces each. */
+static size_t units(const GfFourier *fourier)
+{
+    size_t width = SIDES * fourier->piece;
+    return (fourier->step->out_width + width - 1) / width;
+}
+
+size_t gf_fourier_parts(const GfFourier *fourier)
+{
+    return units(fourier) * fourier->step->channels;
+}
+
+/* Fewer would have more rows transformed for them than are worth while. */
+size_t gf_fourier_least_rows(const GfFourier *fourier)
+{
+    return gf_min(fourier->step->linear.height / 2 + 1, fourier->rows);
+}
+
+/* ---- one thread's work ---- */
+
+/* Output rows [y, y + rows) of channel c. */
+typedef struct Block {
+    const GfFourier *fourier;
+    const GfStepInput *input;
+    Scratch scratch;
+    ptrdiff_t y;
+    size_t rows, channel;
+    unsigned char *to; /* row y of the output */
+    size_t stride;
+} Block;
+
+/* The samples of an input row (NULL: the border's constant) from the one under output column x0's first tap on. */
+static void load_piece(const Block *block, const unsigned char *row, size_t x0, double *to)
+{
+    const GfFourier *fourier = block->fourier;
+    const GfStep *step = fourier->step;
+    size_t size = gf_sample_size(step->in), end = step->out_width + step->taps_x - 1;
+    size_t count = x0 < end ? gf_min(fourier->n, end - x0) : 0;
+    fourier->f64->fill(to + count, 0.0, fourier->n - count);
+    if (!row) {
+        fourier->f64->fill(to, step->border_value, count);
+        return;
+    }
+    row += block->channel * size;
+    ptrdiff_t first = -step->origin_x - (ptrdiff_t)x0, last = first + (ptrdiff_t)step->in_width;
+    size_t begin = first > 0 ? gf_min((size_t)first, count) : 0;
+    size_t stop = last > (ptrdiff_t)begin ? gf_min((size_t)last, count) : begin;
+    const ptrdiff_t *index = fourier->index + x0;
+    fourier->f64->gather(to, row, step->in, index, step->border_value, begin);
+    if (stop > begin)
+        fourier->f64->load(to + begin, row + (size_t)index[begin] * size, step->in, step->channels,
+                           stop - begin);
+    fourier->f64->gather(to + stop, row, step->in, index + stop, step->border_value, count - stop);
+}
+
+/* The spectra of the input rows under the block's, of the two pieces from output column x0 on. */
+static void transform_rows(const Block *block, size_t x0)
+{
+    const GfFourier *fourier = block->fourier;
+    const GfStep *step = fourier->step;
+    const Scratch *scratch = &block->scratch;
+    size_t lanes = fourier->fourier->lanes, taps = step->linear.height;
+    size_t window = round_up(round_up(block->rows, lanes) + taps - 1, lanes);
+    for (size_t r = 0; r < window; r += lanes) {
+        for (size_t i = 0; i < lanes; i++) {
+            /* Rows after the last one fill lanes that nobody reads. */
+            size_t own = gf_min(r + i, block->rows + taps - 2);
+            const unsigned char *row = gf_step_input_row(
+                step, block->input, step->border, block->y + step->origin_y + (ptrdiff_t)own);
+            load_piece(block, row, x0, scratch->places[i]);
+            load_piece(block, row, x0 + fourier->piece, scratch->places[lanes + i]);
+        }
+        fourier->fourier->transform(scratch->window + r, fourier->window_pitch, scratch->places,
+                                    fourier->roots, scratch->work, fourier->n);
+    }
+}
+
+static unsigned char *response(const Block *block, size_t f, size_t r, size_t side)
+{
+    const GfFourier *fourier = block->fourier;
+    return block->scratch.responses +
+           ((f * fourier->rows + r) * SIDES + side) * response_bytes(fourier);
+}
+
+/* Kernel f's responses, from the spectra of the rows. */
+static void respond(const Block *block, size_t f)
+{
+    const GfFourier *fourier = block->fourier;
+    const Scratch *scratch = &block->scratch;
+    size_t n = fourier->n, lanes = fourier->fourier->lanes, taps = fourier->step->linear.height;
+    fourier->fourier->correlate(scratch->out, fourier->pitch, scratch->window,
+                                fourier->window_pitch, fourier->kernels + f * n * taps * 2, taps,
+                                round_up(block->rows, lanes), n);
+    for (size_t r = 0; r < block->rows; r += lanes) {
+        fourier->fourier->invert(scratch->places, scratch->out + r, fourier->pitch, fourier->roots,
+                                 scratch->work, n, fourier->piece, fourier->whole);
+        for (size_t i = 0; i < lanes && r + i < block->rows; i++)
+            for (size_t side = 0; side < SIDES; side++)
+                fourier->functions->load(response(block, f, r + i, side),
+                                         scratch->places[side * lanes + i], GF_F64, 1,
+                                         fourier->piece);
+    }
+}
+
+/* Finishes and stores `count` samples of the block's row r from column x on. */
+static void emit(const Block *block, void *samples, size_t r, size_t x, size_t count)
+{
+    const GfStep *step = block->fourier->step;
+    const GfRowFunctions *functions = block->fourier->functions;
+    size_t place = (x * step->channels + block->channel) * gf_sample_size(step->out);
+    gf_finish_row(step, functions, block->channel, samples, count);
+    functions->store(block->to + r * block->stride + place, step->out, step->channels, samples,
+                     count);
+}
+
+/* Opacity that is kept: of the sample under the anchor. */
+static void copy_piece(const Block *block, size_t x, size_t count)
+{
+    const GfFourier *fourier = block->fourier;
+    const GfStep *step = fourier->step;
+    ptrdiff_t top = block->y + step->origin_y + (ptrdiff_t)step->linear.anchor_y;
+    ptrdiff_t left = (ptrdiff_t)(x + step->linear.anchor_x) + step->origin_x;
+    size_t place = ((size_t)left * step->channels + block->channel) * gf_sample_size(step->in);
+    for (size_t r = 0; r < block->rows; r++) {
+        const unsigned char *row =
+            gf_step_input_row(step, block->input, step->border, top + (ptrdiff_t)r);
+        void *samples = response(block, 0, r, 0);
+        fourier->functions->load(samples, row + place, step->in, step->channels, count);
+        emit(block, samples, r, x, count);
+    }
+}
+
+static void filter_piece(const Block *block, size_t x, size_t side, size_t count)
+{
+    const GfFourier *fourier = block->fourier;
+    size_t filters = fourier->step->linear.filters;
+    void **row = block->scratch.row;
+    for (size_t r = 0; r < block->rows; r++) {
+        for (size_t f = 0; f < filters; f++)
+            row[f] = response(block, f, r, side);
+        gf_row_bank_combine(fourier->step, fourier->functions, row, count);
+        emit(block, row[0], r, x, count);
+    }
+}
+
+static void run_unit(const Block *block, size_t x)
+{
+    const GfFourier *fourier = block->fourier;
+    const GfStep *step = fourier->step;
+    bool kept = step->keep_alpha && block->channel == step->channels - 1;
+    if (!kept)
+        transform_rows(block, x);
+    for (size_t f = 0; f < step->linear.filters && !kept; f++)
+        respond(block, f);
+    for (size_t side = 0; side < SIDES && x < step->out_width; side++, x += fourier->piece) {
+        size_t count = gf_min(fourier->piece, step->out_width - x);
+        if (kept)
+            copy_piece(block, x, count);
+        else
+            filter_piece(block, x, side, count);
+    }
+}
+
+void gf_fourier_run(const GfFourier *fourier, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
+                    size_t part, void *to, size_t stride, void *memory)
+{
+    Block block = {.fourier = fourier, .input = input, .y = y0, .to = to, .stride = stride};
+    size_t x = part % units(fourier) * SIDES * fourier->piece;
+    block.channel = part / units(fourier);
+    lay_scratch(fourier, memory, &block.scratch);
+    for (size_t i = 0; i < SIDES * fourier->fourier->lanes; i++)
+        block.scratch.places[i] = block.scratch.signals + i * fourier->n;
+    for (; block.y < y1; block.y += (ptrdiff_t)block.rows) {
+        block.rows = gf_min(fourier->rows, (size_t)(y1 - block.y));
+        run_unit(&block, x);
+        block.to += block.rows * stride;
+    }
+}
