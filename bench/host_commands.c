@@ -48,7 +48,7 @@ static const char opencv[] =
     "import cv2, time, numpy as np\n"
     "for channels in (1, 3):\n"
     "    a = np.random.randint(0, 256, (4096, 4096, channels), np.uint8).squeeze()\n"
-    "    for k in (3, 5, 7, 15):\n"
+    "    for k in (3, 5, 7, 15, 31, 63, 127, 255):\n"
     "        w = np.random.rand(k, k).astype(np.float32); w /= w.sum()\n"
     "        cv2.filter2D(a, -1, w)\n"
     "        for i in range(7):\n"

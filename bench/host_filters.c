@@ -98,12 +98,12 @@ done:
 
 GfStatus host_filters(HostResults *results)
 {
-    static const size_t kernels[] = {3, 5, 7, 15};
+    static const size_t kernels[] = {3, 5, 7, 15, 31, 63, 127, 255};
     GfBackend *backend;
     GfStatus status = GF_OK;
     GF_TRY(gf_cpu_open(0, &backend));
     for (size_t channels = 1; channels <= 3 && status == GF_OK; channels += 2)
-        for (size_t i = 0; i < 4 && status == GF_OK; i++)
+        for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == GF_OK; i++)
             status = measure(backend, channels, kernels[i], results);
     backend->close(backend);
     return status;

@@ -15,7 +15,7 @@
 #include "cpu/bank.h"
 #include "cpu/finish.h"
 
-enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256 };
+enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256, MOST_TAPS = 256 };
 
 /* What a sample costs, counted in multiply-adds of f64: in a transform, times the logarithm of its length, and
  * apart from it (measured with AVX2 and AVX-512). */
@@ -28,13 +28,14 @@ struct GfFourier {
     const GfStep *step;
     const GfRowFunctions *functions, *f64;
     const GfFourierFunctions *fourier;
-    size_t real;         /* bytes of a response */
-    size_t n, piece;     /* samples of a transform, and those of its responses that are right */
-    size_t rows, window; /* output rows at once, and input rows that are transformed for them */
+    size_t real;     /* bytes of a response */
+    size_t n, piece; /* samples of a transform, and those of its responses that are right */
+    size_t rows, taps, window; /* output rows and rows of taps at once, and input rows under them */
     size_t pitch, window_pitch; /* from one frequency to the next, in responses and in the window */
     bool whole;                 /* sums are integers */
     double *roots;
-    double *kernels;  /* for each filter and frequency `height` complex numbers */
+    double *
+        kernels; /* for each filter, some of its rows of taps and each frequency their complex numbers */
     ptrdiff_t *index; /* samples under the taps of a row of the first channel, -1 outside */
 };
 
@@ -77,7 +78,8 @@ static double cost_of(const GfStep *step, size_t n)
     size_t piece = n - linear->width + 1;
     double signals = (double)((step->out_width + SIDES * piece - 1) / (SIDES * piece));
     double rows = (double)rows_at_once(step), filters = (double)linear->filters;
-    double there = (rows + (double)linear->height - 1.0) / rows;
+    double taps = (double)gf_min(linear->height, MOST_TAPS);
+    double there = (rows / taps + 1.0) * (double)linear->height / rows;
     double transforms = transform_cost * log2((double)n) * (there + filters);
     return signals * (double)n * SIDES *
            (transforms + 2.0 * (double)linear->height * filters + other_cost);
@@ -139,13 +141,19 @@ static GfStatus make_roots(GfFourier *fourier)
     return GF_OK;
 }
 
+/* Those of kernel f's rows of taps from `first` on, with which some begin. */
+static double *taps_of(const GfFourier *fourier, size_t f, size_t first)
+{
+    return fourier->kernels + (f * fourier->step->linear.height + first) * fourier->n * 2;
+}
+
 /* The spectra of kernel f's rows, conjugate, since taps follow the samples that they meet, and divided by what
  * the inverse transform multiplies. */
 static void transform_kernel(GfFourier *fourier, size_t f, double *memory, double **signals)
 {
     const GfLinear *linear = &fourier->step->linear;
     size_t n = fourier->n, lanes = fourier->fourier->lanes, height = linear->height;
-    double *spectra = memory + SIDES * lanes * n, *kernel = fourier->kernels + f * n * height * 2;
+    double *spectra = memory + SIDES * lanes * n;
     for (size_t y = 0; y < height; y += lanes) {
         for (size_t i = 0; i < SIDES * lanes; i++)
             for (size_t x = 0; x < n; x++)
@@ -153,11 +161,15 @@ static void transform_kernel(GfFourier *fourier, size_t f, double *memory, doubl
                                     ? gf_linear_tap(linear, f, y + i, x) / (double)n
                                     : 0.0;
         fourier->fourier->transform(spectra, SIDES * lanes, signals, fourier->roots, memory, n);
-        for (size_t k = 0; k < n; k++)
-            for (size_t i = 0; i < lanes && y + i < height; i++) {
-                kernel[2 * (k * height + y + i)] = spectra[SIDES * lanes * k + i];
-                kernel[2 * (k * height + y + i) + 1] = -spectra[SIDES * lanes * k + lanes + i];
+        for (size_t i = 0; i < lanes && y + i < height; i++) {
+            size_t first = (y + i) / fourier->taps * fourier->taps;
+            size_t count = gf_min(fourier->taps, height - first);
+            double *tap = taps_of(fourier, f, first) + 2 * (y + i - first);
+            for (size_t k = 0; k < n; k++, tap += 2 * count) {
+                tap[0] = spectra[SIDES * lanes * k + i];
+                tap[1] = -spectra[SIDES * lanes * k + lanes + i];
             }
+        }
     }
 }
 
@@ -212,7 +224,7 @@ typedef struct Scratch {
     void *work;               /* of a transform */
     double *signals;          /* real and imaginary parts of `lanes` */
     double **places;          /* of them */
-    double *window, *out;     /* spectra of input rows and of a kernel's responses */
+    double *window, *out;     /* spectra of input rows and of each kernel's responses */
     unsigned char *responses; /* of each kernel `rows` rows of both sides */
     void **row;               /* a place in each kernel's */
 } Scratch;
@@ -227,8 +239,8 @@ static size_t response_bytes(const GfFourier *fourier)
 static size_t lay_scratch(const GfFourier *fourier, unsigned char *memory, Scratch *scratch)
 {
     size_t filters = fourier->step->linear.filters, signals = SIDES * fourier->fourier->lanes;
-    size_t counts[] = {fourier->n, fourier->n, signals,
-                       fourier->n, fourier->n, filters * SIDES * fourier->rows,
+    size_t counts[] = {fourier->n, fourier->n,           signals,
+                       fourier->n, filters * fourier->n, filters * SIDES * fourier->rows,
                        filters};
     size_t sizes[] = {signals * sizeof(double),
                       signals * sizeof(double),
@@ -274,7 +286,8 @@ GfStatus gf_fourier_create(const GfPipeline *pipeline, size_t i, const GfRowSet 
     fourier->n = choose_length(step);
     fourier->piece = fourier->n - step->linear.width + 1;
     fourier->rows = round_up(rows_at_once(step), lanes);
-    fourier->window = round_up(fourier->rows + step->linear.height - 1, lanes);
+    fourier->taps = gf_min(step->linear.height, MOST_TAPS);
+    fourier->window = round_up(fourier->rows + fourier->taps - 1, lanes);
     fourier->pitch = pitch_of(fourier->rows);
     fourier->window_pitch = pitch_of(fourier->window);
     fourier->whole = find_taps(&step->linear).whole && !gf_sample_is_float(step->in);
@@ -362,25 +375,43 @@ static void load_piece(const Block *block, const unsigned char *row, size_t x0, 
     fourier->f64->gather(to + stop, row, step->in, index + stop, step->border_value, count - stop);
 }
 
-/* The spectra of the input rows under the block's, of the two pieces from output column x0 on. */
-static void transform_rows(const Block *block, size_t x0)
+/* The spectra of the input rows under the block's and `taps` rows of taps, of which the first is `first`, of the two
+ * pieces from output column x on. */
+static void transform_rows(const Block *block, size_t x, size_t first, size_t taps)
 {
     const GfFourier *fourier = block->fourier;
     const GfStep *step = fourier->step;
     const Scratch *scratch = &block->scratch;
-    size_t lanes = fourier->fourier->lanes, taps = step->linear.height;
+    size_t lanes = fourier->fourier->lanes;
     size_t window = round_up(round_up(block->rows, lanes) + taps - 1, lanes);
+    ptrdiff_t top = block->y + step->origin_y + (ptrdiff_t)first;
     for (size_t r = 0; r < window; r += lanes) {
         for (size_t i = 0; i < lanes; i++) {
             /* Rows after the last one fill lanes that nobody reads. */
-            size_t own = gf_min(r + i, block->rows + taps - 2);
-            const unsigned char *row = gf_step_input_row(
-                step, block->input, step->border, block->y + step->origin_y + (ptrdiff_t)own);
-            load_piece(block, row, x0, scratch->places[i]);
-            load_piece(block, row, x0 + fourier->piece, scratch->places[lanes + i]);
+            ptrdiff_t y = top + (ptrdiff_t)gf_min(r + i, block->rows + taps - 2);
+            const unsigned char *row = gf_step_input_row(step, block->input, step->border, y);
+            load_piece(block, row, x, scratch->places[i]);
+            load_piece(block, row, x + fourier->piece, scratch->places[lanes + i]);
         }
         fourier->fourier->transform(scratch->window + r, fourier->window_pitch, scratch->places,
                                     fourier->roots, scratch->work, fourier->n);
+    }
+}
+
+/* The spectra of all kernels' responses. */
+static void correlate_rows(const Block *block, size_t x)
+{
+    const GfFourier *fourier = block->fourier;
+    const GfLinear *linear = &fourier->step->linear;
+    const Scratch *scratch = &block->scratch;
+    size_t rows = round_up(block->rows, fourier->fourier->lanes), n = fourier->n;
+    for (size_t first = 0; first < linear->height; first += fourier->taps) {
+        size_t taps = gf_min(fourier->taps, linear->height - first);
+        transform_rows(block, x, first, taps);
+        for (size_t f = 0; f < linear->filters; f++)
+            fourier->fourier->correlate(scratch->out + f * n * fourier->pitch, fourier->pitch,
+                                        scratch->window, fourier->window_pitch,
+                                        taps_of(fourier, f, first), taps, rows, n, first > 0);
     }
 }
 
@@ -391,17 +422,15 @@ static unsigned char *response(const Block *block, size_t f, size_t r, size_t si
            ((f * fourier->rows + r) * SIDES + side) * response_bytes(fourier);
 }
 
-/* Kernel f's responses, from the spectra of the rows. */
+/* Kernel f's responses. */
 static void respond(const Block *block, size_t f)
 {
     const GfFourier *fourier = block->fourier;
     const Scratch *scratch = &block->scratch;
-    size_t n = fourier->n, lanes = fourier->fourier->lanes, taps = fourier->step->linear.height;
-    fourier->fourier->correlate(scratch->out, fourier->pitch, scratch->window,
-                                fourier->window_pitch, fourier->kernels + f * n * taps * 2, taps,
-                                round_up(block->rows, lanes), n);
+    size_t n = fourier->n, lanes = fourier->fourier->lanes;
+    const double *out = scratch->out + f * n * fourier->pitch;
     for (size_t r = 0; r < block->rows; r += lanes) {
-        fourier->fourier->invert(scratch->places, scratch->out + r, fourier->pitch, fourier->roots,
+        fourier->fourier->invert(scratch->places, out + r, fourier->pitch, fourier->roots,
                                  scratch->work, n, fourier->piece, fourier->whole);
         for (size_t i = 0; i < lanes && r + i < block->rows; i++)
             for (size_t side = 0; side < SIDES; side++)
@@ -458,7 +487,7 @@ static void run_unit(const Block *block, size_t x)
     const GfStep *step = fourier->step;
     bool kept = step->keep_alpha && block->channel == step->channels - 1;
     if (!kept)
-        transform_rows(block, x);
+        correlate_rows(block, x);
     for (size_t f = 0; f < step->linear.filters && !kept; f++)
         respond(block, f);
     for (size_t side = 0; side < SIDES && x < step->out_width; side++, x += fourier->piece) {

@@ -192,9 +192,13 @@ static void from_spectra(double *const *signals, const double *spectra, size_t p
  * where this is inlined. */
 static inline __attribute__((always_inline)) void
 correlate_some(double *to, size_t to_half, const double *from, size_t from_half, const double *taps,
-               size_t count, size_t vectors)
+               size_t count, bool add, size_t vectors)
 {
     Lanes re[CORRELATE_VECTORS] = {{0}}, im[CORRELATE_VECTORS] = {{0}};
+    for (size_t j = 0; add && j < vectors; j++) {
+        re[j] = ((const Lanes *)to)[j];
+        im[j] = ((const Lanes *)(to + to_half))[j];
+    }
     for (size_t first = 0; first < LANES_f64 && first < count; first++) {
         Lanes x[CORRELATE_VECTORS], y[CORRELATE_VECTORS];
         const double *at = from + first;
@@ -230,15 +234,15 @@ correlate_some(double *to, size_t to_half, const double *from, size_t from_half,
 }
 
 static void correlate(double *to, size_t to_pitch, const double *from, size_t from_pitch,
-                      const double *taps, size_t count, size_t rows, size_t n)
+                      const double *taps, size_t count, size_t rows, size_t n, bool add)
 {
     for (size_t f = 0; f < n; f++) {
-        size_t at = 0;
-        for (; at + CORRELATE_VECTORS * LANES_f64 <= rows; at += CORRELATE_VECTORS * LANES_f64)
-            correlate_some(to + at, to_pitch / 2, from + at, from_pitch / 2, taps, count,
+        size_t at = 0, step = CORRELATE_VECTORS * LANES_f64;
+        for (; at + step <= rows; at += step)
+            correlate_some(to + at, to_pitch / 2, from + at, from_pitch / 2, taps, count, add,
                            CORRELATE_VECTORS);
         for (; at < rows; at += LANES_f64)
-            correlate_some(to + at, to_pitch / 2, from + at, from_pitch / 2, taps, count, 1);
+            correlate_some(to + at, to_pitch / 2, from + at, from_pitch / 2, taps, count, add, 1);
         to += to_pitch;
         from += from_pitch;
         taps += 2 * count;

@@ -95,12 +95,26 @@ static inline __attribute__((always_inline)) void NAME(store_apart)(void *restri
 static void NAME(store)(void *restrict to, GfSample sample, size_t stride,
                         const void *restrict from, size_t n)
 {
-    if (stride != 1)
+    switch (stride) {
+    case 1:
+        if (sample == SAME)
+            memcpy(to, from, n * sizeof(REAL));
+        else
+            NAME(store_apart)(to, sample, 1, from, n);
+        return;
+    case 2:
+        NAME(store_apart)(to, sample, 2, from, n);
+        return;
+    case 3:
+        NAME(store_apart)(to, sample, 3, from, n);
+        return;
+    case 4:
+        NAME(store_apart)(to, sample, 4, from, n);
+        return;
+    default:
         NAME(store_apart)(to, sample, stride, from, n);
-    else if (sample == SAME)
-        memcpy(to, from, n * sizeof(REAL));
-    else
-        NAME(store_apart)(to, sample, 1, from, n);
+        return;
+    }
 }
 
 static void NAME(copy_channel)(void *to, const void *from, double factor, size_t stride,
