@@ -20,6 +20,8 @@ struct GfWorkers {
     GfRound round;
     void *context;
     bool quit;
+    void **memory; /* one a worker, but the first; changed while no loop runs */
+    size_t bytes;  /* of each, under the mutex */
     pthread_t threads[];
 };
 
@@ -128,6 +130,48 @@ void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *cont
         round(context, i, 0);
 }
 
+/* No loop runs. */
+static GfStatus reserve(GfWorkers *workers, size_t bytes)
+{
+    if (!workers->memory)
+        GF_TRY(gf_allocate_zero(workers->count, sizeof *workers->memory, &workers->memory));
+    for (size_t i = 1; i < workers->count; i++) {
+        void *memory;
+        GF_TRY(gf_allocate(1, bytes, &memory));
+        free(workers->memory[i]);
+        workers->memory[i] = memory;
+    }
+    pthread_mutex_lock(&workers->mutex);
+    workers->bytes = bytes;
+    pthread_mutex_unlock(&workers->mutex);
+    return GF_OK;
+}
+
+static bool has_memory(GfWorkers *workers, size_t bytes)
+{
+    pthread_mutex_lock(&workers->mutex);
+    bool has = workers->bytes >= bytes;
+    pthread_mutex_unlock(&workers->mutex);
+    return has;
+}
+
+GfStatus gf_workers_reserve(GfWorkers *workers, size_t bytes)
+{
+    GfStatus status = GF_OK;
+    if (has_memory(workers, bytes))
+        return GF_OK;
+    pthread_mutex_lock(&workers->loop);
+    if (!has_memory(workers, bytes))
+        status = reserve(workers, bytes);
+    pthread_mutex_unlock(&workers->loop);
+    return status;
+}
+
+void *gf_workers_memory(const GfWorkers *workers, size_t worker)
+{
+    return workers->memory[worker];
+}
+
 void gf_workers_destroy(GfWorkers *workers)
 {
     if (!workers)
@@ -142,6 +186,9 @@ void gf_workers_destroy(GfWorkers *workers)
     pthread_cond_destroy(&workers->begin);
     pthread_mutex_destroy(&workers->loop);
     pthread_mutex_destroy(&workers->mutex);
+    for (size_t i = 1; workers->memory && i < workers->count; i++)
+        free(workers->memory[i]);
+    free(workers->memory);
     free(workers);
 }
 

@@ -24,9 +24,9 @@ typedef struct State {
 struct GfSession {
     State *state;
     const GfPlan *plan;
-    GfChain **chains;        /* one a pipeline */
-    GfBetween *between;      /* [pipeline][worker]; of a deep one the first serves all */
-    unsigned char **scratch; /* one a worker */
+    GfChain **chains;       /* one a pipeline */
+    GfBetween *between;     /* [pipeline][worker]; of a deep one the first serves all */
+    unsigned char *scratch; /* of worker 0; the others' is the workers' own */
     GfRing ring;
     GfTimes times;
 };
@@ -122,8 +122,6 @@ static void end(GfSession *session)
         gf_chain_free(session->chains[i]);
     for (size_t i = 0; session->between && i < outputs * workers; i++)
         gf_between_free(&session->between[i]);
-    for (size_t i = 0; session->scratch && i < workers; i++)
-        free(session->scratch[i]);
     free(session->chains);
     free(session->between);
     free(session->scratch);
@@ -142,14 +140,13 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     session->plan = plan;
     GF_GO(gf_allocate_zero(plan->outputs, sizeof *session->chains, &session->chains));
     GF_GO(gf_allocate_zero(plan->outputs, workers * sizeof *session->between, &session->between));
-    GF_GO(gf_allocate_zero(workers, sizeof *session->scratch, &session->scratch));
     for (size_t i = 0; i < plan->outputs; i++) {
         GF_GO(gf_chain_create(&plan->pipelines[i], state->rows, plan->options.memory,
                               &session->chains[i]));
         bytes = gf_max(bytes, gf_chain_scratch(session->chains[i]));
     }
-    for (size_t i = 0; i < workers; i++)
-        GF_GO(gf_allocate(1, gf_align(bytes), &session->scratch[i]));
+    GF_GO(gf_allocate(1, gf_align(bytes), &session->scratch));
+    GF_GO(gf_workers_reserve(state->workers, gf_align(bytes)));
     *out = session;
     session = NULL;
 done:

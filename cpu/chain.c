@@ -305,8 +305,9 @@ typedef struct Run {
     const GfChain *chain;
     const GfRing *ring;
     const Place *places;
-    unsigned char *samples;        /* what lies between */
-    unsigned char *const *scratch; /* one a worker */
+    unsigned char *samples; /* what lies between */
+    const GfWorkers *workers;
+    unsigned char *scratch; /* of worker 0 */
 } Run;
 
 /* A piece of a step's rows. */
@@ -338,12 +339,12 @@ static void run_round(void *context, size_t round, size_t worker)
 {
     const Part *part = context;
     const Run *run = part->run;
+    void *scratch = worker == 0 ? run->scratch : gf_workers_memory(run->workers, worker);
     size_t top = round / part->across * part->rows;
     ptrdiff_t first = part->y0 + (ptrdiff_t)top, end = first + (ptrdiff_t)part->rows;
     end = end < part->y1 ? end : part->y1;
     gf_step_runner_run(run->chain->runners[part->step], &part->input, &part->skipped, first, end,
-                       round % part->across, part->to + top * part->stride, part->stride,
-                       run->scratch[worker]);
+                       round % part->across, part->to + top * part->stride, part->stride, scratch);
 }
 
 static void run_piece(Part *part, GfWorkers *workers, size_t worker)
@@ -405,12 +406,12 @@ static GfStatus make_room(const GfChain *chain, Range made, GfBetween *between)
 
 GfStatus gf_chain_run(const GfChain *chain, const GfRing *ring, ptrdiff_t y0, ptrdiff_t y1,
                       void *to, size_t stride, GfBetween *between, GfWorkers *workers,
-                      size_t worker, unsigned char *const *scratch)
+                      size_t worker, unsigned char *scratch)
 {
     size_t count = chain->pipeline->count;
     GF_TRY(make_room(chain, (Range){y0, y1}, between));
     const Place *places = between->places;
-    Run run = {chain, ring, places, between->samples, scratch};
+    Run run = {chain, ring, places, between->samples, workers, scratch};
     for (size_t i = 0; i + 1 < count; i++)
         run_step(&run, i, between->samples + places[i].first, chain->row[i], workers, worker);
     run_step(&run, count - 1, to, stride, workers, worker);

@@ -35,12 +35,12 @@ size_t gf_chain_least_rows(const GfChain *chain);
 size_t gf_chain_most_rows(const GfChain *chain);
 
 /* Computes output rows [y0, y1) into samples `stride` bytes apart from the picture's rows in `ring`,
- * in worker `worker`'s scratch memory; of a deep chain, which is run outside of the workers, by all of
- * `workers`, each in its own (else `workers` is not looked at). `between` grows as it must. Errors:
+ * as worker `worker`; of a deep chain, which is run outside of the workers, by all of `workers`. Scratch memory
+ * of worker 0 is `scratch`, that of others the workers' (gf_workers_reserve()). `between` grows as it must. Errors:
  * GF_EMEMORY. */
 GfStatus gf_chain_run(const GfChain *chain, const GfRing *ring, ptrdiff_t y0, ptrdiff_t y1,
                       void *to, size_t stride, GfBetween *between, GfWorkers *workers,
-                      size_t worker, unsigned char *const *scratch);
+                      size_t worker, unsigned char *scratch);
 
 /* Leaves it empty. */
 void gf_between_free(GfBetween *between);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,61 @@ static void workers_that_are_busy_are_not_waited_for(void **state)
     gf_workers_destroy(caller.workers);
 }
 
+typedef struct Writer {
+    GfWorkers *workers;
+    size_t bytes;
+    unsigned char mark;
+    atomic_uint rounds, spoilt; /* of workers 1 and up */
+} Writer;
+
+static void write_round(void *context, size_t round, size_t worker)
+{
+    Writer *writer = context;
+    if (worker == 0)
+        return;
+    unsigned char *memory = gf_workers_memory(writer->workers, worker);
+    bool spoilt = (uintptr_t)memory % GF_ALIGNMENT != 0;
+    memset(memory, writer->mark + (int)(round % 8), writer->bytes);
+    sched_yield();
+    for (size_t i = 0; i < writer->bytes; i++)
+        spoilt |= memory[i] != writer->mark + round % 8;
+    atomic_fetch_add(&writer->rounds, 1);
+    atomic_fetch_add(&writer->spoilt, spoilt);
+}
+
+static void *write_loops(void *argument)
+{
+    Writer *writer = argument;
+    for (size_t i = 0; i < 40; i++) {
+        writer->bytes = 1000 + 100 * i;
+        if (gf_workers_reserve(writer->workers, writer->bytes) != GF_OK)
+            atomic_fetch_add(&writer->spoilt, 1);
+        gf_workers_run(writer->workers, 60, write_round, writer);
+    }
+    return NULL;
+}
+
+static void workers_have_memory_of_their_own(void **state)
+{
+    (void)state;
+    GfWorkers *workers;
+    Writer writers[3];
+    pthread_t threads[3];
+    assert_int_equal(gf_workers_create(4, &workers), GF_OK);
+    for (size_t i = 0; i < 3; i++) {
+        writers[i] = (Writer){.workers = workers, .mark = (unsigned char)(8 * i)};
+        pthread_create(&threads[i], NULL, write_loops, &writers[i]);
+    }
+    unsigned rounds = 0;
+    for (size_t i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(writers[i].spoilt, 0);
+        rounds += writers[i].rounds;
+    }
+    assert_true(rounds > 0);
+    gf_workers_destroy(workers);
+}
+
 static void absurd_worker_counts_are_refused(void **state)
 {
     GfWorkers *workers = (void *)state;
@@ -395,6 +451,7 @@ int main(void)
         cmocka_unit_test(workers_do_each_round_once),
         cmocka_unit_test(workers_serve_several_callers),
         cmocka_unit_test(workers_that_are_busy_are_not_waited_for),
+        cmocka_unit_test(workers_have_memory_of_their_own),
         cmocka_unit_test(absurd_worker_counts_are_refused),
         cmocka_unit_test(the_clock_goes_forward),
     };
