@@ -414,6 +414,10 @@ static void workers_have_memory_of_their_own(void **state)
         rounds += writers[i].rounds;
     }
     assert_true(rounds > 0);
+    /* What cannot be had takes nothing away. */
+    assert_int_equal(gf_workers_reserve(workers, SIZE_MAX / 2), GF_EMEMORY);
+    write_loops(&writers[0]);
+    assert_int_equal(writers[0].spoilt, 0);
     gf_workers_destroy(workers);
 }
 
