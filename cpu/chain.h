@@ -26,7 +26,7 @@ size_t gf_chain_scratch(const GfChain *chain);
 const char *gf_chain_method(const GfChain *chain, size_t step);
 
 /* Whether a run is best taken by all workers together, step by step, because what neighbouring runs
- * share would be computed too often: networks, and transforms that are all there is to do. Else each worker
+ * share would be computed too often: networks, and steps of several parts that are all there is to do. Else each worker
  * takes runs of its own. */
 bool gf_chain_is_deep(const GfChain *chain);
 

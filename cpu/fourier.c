@@ -111,9 +111,7 @@ double gf_fourier_saves(const GfPipeline *pipeline, size_t i)
 {
     const GfStep *step = &pipeline->steps[i];
     const GfLinear *linear = &step->linear;
-    bool bank = step->kind == GF_STEP_FILTER && !gf_step_is_layer(step) && gf_step_is_dense(step);
-    if (!bank || step->separable || step->light || step->in_layout != GF_INTERLEAVED ||
-        step->out_layout != GF_INTERLEAVED || !is_bounded(pipeline, i))
+    if (!gf_step_is_bank(step) || step->separable || step->light || !is_bounded(pipeline, i))
         return 0.0;
     Taps taps = find_taps(linear);
     double f64 = pipeline->wide ? 1.0 : 2.0; /* of f32 */

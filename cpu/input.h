@@ -1,4 +1,4 @@
-/* Where the rows of a step's input are. */
+/* What a step's input is, and where its rows are. */
 #pragma once
 
 #include "filters/plan.h"
@@ -11,6 +11,13 @@ typedef struct GfStepInput {
     ptrdiff_t first;
     bool window;
 } GfStepInput;
+
+/* A dense bank from interleaved samples to such? */
+static inline bool gf_step_is_bank(const GfStep *step)
+{
+    return step->kind == GF_STEP_FILTER && !gf_step_is_layer(step) && gf_step_is_dense(step) &&
+           step->in_layout == GF_INTERLEAVED && step->out_layout == GF_INTERLEAVED;
+}
 
 /* The row that stands at row y by the rule of `border`; NULL where its constant stands. */
 static inline const unsigned char *gf_step_input_row(const GfStep *step, const GfStepInput *input,

@@ -12,6 +12,8 @@
 
 #include "cpu/bank.h"
 #include "cpu/columns.h"
+#include "cpu/finish.h"
+#include "cpu/padded.h"
 
 struct GfPixels {
     const GfStep *step;
@@ -178,46 +180,16 @@ static size_t window_row(const GfPixels *pixels, size_t r)
     return r % pixels->height * pixels->padded_bytes;
 }
 
-/* Lays out `row` (at columns origin_x ...) with the border at both ends. */
-static void load_padded(const GfPixels *pixels, const unsigned char *row, unsigned char *to)
-{
-    const GfStep *step = pixels->step;
-    const GfRowFunctions *functions = pixels->functions;
-    size_t channels = step->channels, pixel = channels * pixels->real;
-    size_t in_pixel = channels * gf_sample_size(step->in);
-    ptrdiff_t width = (ptrdiff_t)step->in_width;
-    ptrdiff_t count = (ptrdiff_t)(pixels->padded / channels);
-    ptrdiff_t left = -step->origin_x, inside = width < count - left ? width : count - left;
-    functions->load(to + (size_t)left * pixel, row, step->in, 1, (size_t)inside * channels);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        if (i == left)
-            i += inside;
-        if (i >= count)
-            return;
-        long long x = gf_border_index(i - left, width, step->border);
-        if (x < 0)
-            functions->fill(to + (size_t)i * pixel, step->border_value, channels);
-        else
-            functions->load(to + (size_t)i * pixel, row + (size_t)x * in_pixel, step->in, 1,
-                            channels);
-    }
-}
-
 /* Brings input row y (beyond the picture: what the border says) to row r of the window. */
 static void load_window_row(Work *work, const GfStepInput *input, ptrdiff_t y, size_t r)
 {
     const GfPixels *pixels = work->pixels;
-    if (pixels->columns) {
+    if (pixels->columns)
         gf_columns_load(&work->columns, input, y, r);
-        return;
-    }
-    const GfStep *step = pixels->step;
-    unsigned char *to = work->window + window_row(pixels, r);
-    const unsigned char *row = gf_step_input_row(step, input, step->border, y);
-    if (!row)
-        pixels->functions->fill(to, step->border_value, pixels->padded);
     else
-        load_padded(pixels, row, to);
+        gf_padded_load(pixels->step, pixels->functions, pixels->real, input, y, 0,
+                       pixels->padded / pixels->step->channels,
+                       work->window + window_row(pixels, r));
 }
 
 /* Opacity under the anchor, of the output row that begins with row r of the window: inside the picture. */
@@ -268,42 +240,6 @@ static void opacity_row(const Work *work, size_t r)
                                          step->out_width);
 }
 
-/* Each colour by its own curve. */
-static void light_row(const Work *work, const GfPointwise *how)
-{
-    const GfPixels *pixels = work->pixels;
-    const GfStep *step = pixels->step;
-    unsigned char *row = work->bank.responses[0];
-    for (size_t c = 0; c < step->post_channels; c++)
-        pixels->functions->light(row + c * pixels->real, how,
-                                 gf_light_curve(step->light, c, step->post_channels),
-                                 step->channels, step->out_width);
-}
-
-/* What rides on the step: functions of one sample, not for opacity; the gain for all. */
-static void finish_row(const Work *work)
-{
-    const GfPixels *pixels = work->pixels;
-    const GfStep *step = pixels->step;
-    const GfRowFunctions *functions = pixels->functions;
-    unsigned char *row = work->bank.responses[0];
-    size_t alpha = (step->channels - 1) * pixels->real;
-    bool spare = step->post_channels < step->channels && (step->posts > 0 || step->mid != 0.0);
-    if (spare)
-        functions->copy_channel((unsigned char *)work->saved + alpha, row + alpha, 1.0,
-                                step->channels, step->out_width);
-    for (size_t i = 0; i < step->posts; i++)
-        if (gf_pointwise_is_light(&step->post[i]))
-            light_row(work, &step->post[i]);
-        else
-            functions->pointwise(row, &step->post[i], pixels->row);
-    if (step->gain != 1.0 || step->mid != 0.0)
-        functions->affine(row, step->gain, step->mid, pixels->row);
-    if (spare)
-        functions->copy_channel(row + alpha, (unsigned char *)work->saved + alpha, step->gain,
-                                step->channels, step->out_width);
-}
-
 /* The output row that begins with row r of the window, `m` after the first of those summed together. */
 static void make_row(const Work *work, size_t r, size_t m)
 {
@@ -314,7 +250,8 @@ static void make_row(const Work *work, size_t r, size_t m)
         filter_row(work, r);
     else
         opacity_row(work, r);
-    finish_row(work);
+    gf_finish_pixels(pixels->step, pixels->functions, pixels->real, pixels->step->out_width,
+                     work->bank.responses[0], work->saved);
 }
 
 void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,

@@ -1,17 +1,19 @@
-/* A dense bank on a picture is fastest on pixels as they lie, or, of large kernels, by transforms; other windows are
- * taken plane by plane. */
+/* A dense bank on a picture is fastest on pixels as they lie, large kernels by transforms, and those whose taps are
+ * all the same by running sums; other windows are taken plane by plane. */
 #include "cpu/step.h"
 
 #include <stdlib.h>
 
+#include "cpu/box.h"
 #include "cpu/fourier.h"
 #include "cpu/pixels.h"
 #include "cpu/planes.h"
 #include "cpu/weave.h"
 
-/* One of the four. */
+/* One of the five. */
 struct GfStepRunner {
     const GfStep *step;
+    GfBox *box;
     GfFourier *fourier;
     GfPixels *pixels;
     GfPlanes *planes;
@@ -20,10 +22,8 @@ struct GfStepRunner {
 
 static bool is_interleaved(const GfStep *step)
 {
-    bool opacity = step->kind == GF_STEP_PREMULTIPLY || step->kind == GF_STEP_UNPREMULTIPLY;
-    bool bank = step->kind == GF_STEP_FILTER && !gf_step_is_layer(step);
-    return opacity || (bank && gf_step_is_dense(step) && step->in_layout == GF_INTERLEAVED &&
-                       step->out_layout == GF_INTERLEAVED);
+    return step->kind == GF_STEP_PREMULTIPLY || step->kind == GF_STEP_UNPREMULTIPLY ||
+           gf_step_is_bank(step);
 }
 
 GfStatus gf_step_runner_create(const GfPipeline *pipeline, size_t i, const GfRowSet *rows,
@@ -38,6 +38,8 @@ GfStatus gf_step_runner_create(const GfPipeline *pipeline, size_t i, const GfRow
     GfStatus status = GF_OK;
     if (step->kind == GF_STEP_ADD || step->kind == GF_STEP_UPSAMPLE)
         status = gf_weave_create(step, wide, rows, &runner->weave);
+    else if (gf_box_pays(pipeline, i))
+        status = gf_box_create(pipeline, i, rows, &runner->box);
     else if (gf_fourier_saves(pipeline, i) > 0.0)
         status = gf_fourier_create(pipeline, i, rows, &runner->fourier);
     else if (is_interleaved(step))
@@ -57,6 +59,8 @@ const char *gf_step_runner_method(const GfStepRunner *runner)
     const GfStep *step = runner->step;
     if (runner->fourier)
         return "fourier";
+    if (runner->box)
+        return "box";
     if (step->light)
         return "light";
     if (step->kind == GF_STEP_FILTER)
@@ -66,11 +70,15 @@ const char *gf_step_runner_method(const GfStepRunner *runner)
 
 size_t gf_step_runner_parts(const GfStepRunner *runner)
 {
+    if (runner->box)
+        return gf_box_parts(runner->box);
     return runner->fourier ? gf_fourier_parts(runner->fourier) : 1;
 }
 
 size_t gf_step_runner_least_rows(const GfStepRunner *runner)
 {
+    if (runner->box)
+        return gf_box_least_rows(runner->box);
     return runner->fourier ? gf_fourier_least_rows(runner->fourier) : 1;
 }
 
@@ -78,6 +86,8 @@ size_t gf_step_runner_scratch(const GfStepRunner *runner)
 {
     if (runner->weave)
         return gf_weave_scratch(runner->weave);
+    if (runner->box)
+        return gf_box_scratch(runner->box);
     if (runner->fourier)
         return gf_fourier_scratch(runner->fourier);
     return runner->pixels ? gf_pixels_scratch(runner->pixels) : gf_planes_scratch(runner->planes);
@@ -89,6 +99,8 @@ void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
 {
     if (runner->weave)
         gf_weave_run(runner->weave, input, skipped, y0, y1, to, stride, scratch);
+    else if (runner->box)
+        gf_box_run(runner->box, input, y0, y1, part, to, stride, scratch);
     else if (runner->fourier)
         gf_fourier_run(runner->fourier, input, y0, y1, part, to, stride, scratch);
     else if (runner->pixels)
@@ -101,6 +113,7 @@ void gf_step_runner_free(GfStepRunner *runner)
 {
     if (!runner)
         return;
+    gf_box_free(runner->box);
     gf_fourier_free(runner->fourier);
     gf_pixels_free(runner->pixels);
     gf_planes_free(runner->planes);

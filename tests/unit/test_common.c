@@ -372,8 +372,11 @@ typedef struct Writer {
 static void write_round(void *context, size_t round, size_t worker)
 {
     Writer *writer = context;
-    if (worker == 0)
+    if (worker == 0) {
+        if (writer->rounds == 0 && round == 0)
+            pause_briefly(); /* until others are there */
         return;
+    }
     unsigned char *memory = gf_workers_memory(writer->workers, worker);
     bool spoilt = (uintptr_t)memory % GF_ALIGNMENT != 0;
     memset(memory, writer->mark + (int)(round % 8), writer->bytes);

@@ -1,0 +1,10 @@
+/* Rows with the border laid out at both ends. */
+#pragma once
+
+#include "cpu/input.h"
+#include "cpu/rows.h"
+
+/* Brings what stands at input row y (beyond the picture: what the border says) as numbers of `real` bytes to `to`:
+ * interleaved pixels, from the one under the first tap of output column x on. */
+void gf_padded_load(const GfStep *step, const GfRowFunctions *functions, size_t real,
+                    const GfStepInput *input, ptrdiff_t y, size_t x, size_t pixels, void *to);
