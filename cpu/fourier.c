@@ -21,8 +21,9 @@ enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256, MOST_TAPS = 256 };
  * apart from it (measured with AVX2 and AVX-512). */
 static const double transform_cost = 2.2, other_cost = 12.0;
 
-/* Sums of samples and taps are no larger, so that their error stays below 1e-6. */
-static const double largest_sum = 0x1p30;
+/* Sums of samples and taps are no larger, so that their error stays below 1e-5; those of integers, which are
+ * rounded, below a tenth. */
+static const double largest_sum = 0x1p32, largest_whole_sum = 0x1p42;
 
 struct GfFourier {
     const GfStep *step;
@@ -34,8 +35,7 @@ struct GfFourier {
     size_t pitch, window_pitch; /* from one frequency to the next, in responses and in the window */
     bool whole;                 /* sums are integers */
     double *roots;
-    double *
-        kernels; /* for each filter, some of its rows of taps and each frequency their complex numbers */
+    double *kernels;  /* for each filter, some rows of taps, and each frequency: complex taps */
     ptrdiff_t *index; /* samples under the taps of a row of the first channel, -1 outside */
 };
 
@@ -98,6 +98,12 @@ static size_t choose_length(const GfStep *step)
     return least;
 }
 
+static bool sums_are_whole(const GfStep *step, const Taps *taps)
+{
+    return taps->whole && !gf_sample_is_float(step->in) &&
+           step->border_value == rint(step->border_value);
+}
+
 /* Integers, or what opacity and light made of them: none is larger than white. */
 static bool is_bounded(const GfPipeline *pipeline, size_t i)
 {
@@ -116,9 +122,10 @@ double gf_fourier_saves(const GfPipeline *pipeline, size_t i)
     Taps taps = find_taps(linear);
     double f64 = pipeline->wide ? 1.0 : 2.0; /* of f32 */
     double saved = (double)step->out_width * taps.count - f64 * cost_of(step, choose_length(step));
-    double sample = fmax(step->white, fabs(step->border_value));
-    double sum = taps.largest * sample * fmax(1.0, fabs(linear->scale));
-    if (!(saved > 0.0 && sum <= largest_sum))
+    double sum = taps.largest * fmax(step->white, fabs(step->border_value));
+    bool exact = sums_are_whole(step, &taps) ? sum <= largest_whole_sum
+                                             : sum * fabs(linear->scale) <= largest_sum;
+    if (saved <= 0.0 || !exact)
         return 0.0;
     return saved * (double)step->channels * (double)step->out_height;
 }
@@ -288,7 +295,8 @@ GfStatus gf_fourier_create(const GfPipeline *pipeline, size_t i, const GfRowSet 
     fourier->window = round_up(fourier->rows + fourier->taps - 1, lanes);
     fourier->pitch = pitch_of(fourier->rows);
     fourier->window_pitch = pitch_of(fourier->window);
-    fourier->whole = find_taps(&step->linear).whole && !gf_sample_is_float(step->in);
+    Taps taps = find_taps(&step->linear);
+    fourier->whole = sums_are_whole(step, &taps);
     if (lay_scratch(fourier, NULL, &scratch) == 0)
         GF_GO(gf_fail(GF_EMEMORY, "kernels of %zu x %zu taps are too large", step->linear.width,
                       step->linear.height));

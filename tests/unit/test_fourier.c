@@ -251,6 +251,19 @@ static void test_integers(void **state)
         }
 }
 
+/* But not where what stands around the picture is none. */
+static void test_integers_and_fractions(void **state)
+{
+    GfFilter *filter = random_kernel(31, 31, true);
+    GfFormat format = format_of(120, 40, 1, false, GF_U8);
+    GfPlanOptions options = gf_plan_options_default(GF_F64);
+    options.border = GF_BORDER_CONSTANT;
+    options.border_value = 0.3;
+    assert_true(goes_by_transforms(filter, format, options));
+    check_filter(*state, filter, "integers and a fraction", format, options);
+    gf_filter_free(filter);
+}
+
 /* Floats may be no numbers, or large ones, which are in the outputs whose windows they are in and in no others. */
 static void test_floats_are_not_transformed(void **state)
 {
@@ -300,9 +313,13 @@ static void test_when(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transforms), cmocka_unit_test(test_kernels_borders_sizes),
-        cmocka_unit_test(test_valid),      cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_integers),   cmocka_unit_test(test_floats_are_not_transformed),
+        cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_kernels_borders_sizes),
+        cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_integers_and_fractions),
+        cmocka_unit_test(test_floats_are_not_transformed),
         cmocka_unit_test(test_when),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
