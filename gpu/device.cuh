@@ -12,3 +12,4 @@
 #include "gpu/samples.cuh"
 #include "gpu/special.cuh"
 #include "gpu/tensor_bytes.cuh"
+#include "gpu/tensor_first.cuh"

@@ -170,6 +170,7 @@ cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStream_t stream
 cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_pictures(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 
