@@ -365,6 +365,8 @@ static void load_piece(const Block *block, const unsigned char *row, size_t x0, 
     size_t size = gf_sample_size(step->in), end = step->out_width + step->taps_x - 1;
     size_t count = x0 < end ? gf_min(fourier->n, end - x0) : 0;
     fourier->f64->fill(to + count, 0.0, fourier->n - count);
+    if (count == 0)
+        return;
     if (!row) {
         fourier->f64->fill(to, step->border_value, count);
         return;
