@@ -67,8 +67,9 @@ static GfStatus run_band(GfSession *session, size_t output, const GfBand *out)
     GfWorkers *workers = session->state->workers;
     const GfChain *chain = session->chains[output];
     size_t runs = gf_workers_count(workers) * RUNS_A_WORKER, most = gf_chain_most_rows(chain);
-    size_t rows = gf_max((out->rows + runs - 1) / runs, gf_chain_least_rows(chain));
-    Job job = {.session = session, .output = output, .out = out, .rows = gf_min(rows, most)};
+    runs = gf_min(runs, gf_max(out->rows / gf_chain_least_rows(chain), 1));
+    size_t rows = gf_min((out->rows + runs - 1) / runs, most);
+    Job job = {.session = session, .output = output, .out = out, .rows = rows};
     runs = (out->rows + job.rows - 1) / job.rows;
     pthread_mutex_init(&job.mutex, NULL);
     if (gf_chain_is_deep(chain))

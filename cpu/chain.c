@@ -211,6 +211,11 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
         chain->most_bytes = gf_min(chain->most_bytes, memory);
     chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
     chain->most_rows = chain->deep ? DEEP_RUN_ROWS : MOST_RUN_ROWS;
+    /* Not so many that a band is one run. */
+    for (size_t i = 0; i < pipeline->count && !chain->deep; i++)
+        chain->least_rows =
+            gf_max(chain->least_rows,
+                   gf_min(gf_step_runner_least_rows(chain->runners[i]), 3 * LEAST_RUN_ROWS));
     bool shares = chain->deep || 2 * shared_rows(pipeline) > MOST_RUN_ROWS;
     chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
     chain->most_rows = gf_max(chain->most_rows, tallest_window(pipeline));
