@@ -197,7 +197,7 @@ GfStatus gf_devices_create(const GfOptions *options, GfReader *meanwhile, GfDevi
 /* What the run has to do. */
 typedef struct Work {
     double multiply_adds, bytes;
-    double cpu_multiply_adds; /* that the CPU is left with */
+    double left; /* multiply-adds that the CPU takes */
 } Work;
 
 static GfStatus find_work(const GfDevices *devices, const GfBank *bank, const GfFormat *in,
@@ -212,7 +212,7 @@ static GfStatus find_work(const GfDevices *devices, const GfBank *bank, const Gf
     *work = (Work){0};
     for (size_t i = 0; i < plan->outputs; i++) {
         work->multiply_adds += weight * plan->pipelines[i].multiply_adds;
-        work->cpu_multiply_adds += weight * gf_cpu_multiply_adds(&plan->pipelines[i]);
+        work->left += weight * gf_cpu_multiply_adds(&plan->pipelines[i]);
         work->bytes += weight * plan->pipelines[i].bytes;
     }
     gf_plan_free(plan);
@@ -227,7 +227,7 @@ static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfF
     size_t threads = devices->options->threads ? devices->options->threads : gf_processors();
     double parallel = (double)gf_min(threads, gf_processors());
     GF_TRY(find_work(devices, bank, in, weight, &work));
-    *cpu = (work.cpu_multiply_adds / cpu_multiply_adds + work.bytes / cpu_bytes) / parallel;
+    *cpu = (work.left / cpu_multiply_adds + work.bytes / cpu_bytes) / parallel;
     *gpu = gpu_start + work.bytes / gpu_bytes;
     return GF_OK;
 }

@@ -169,7 +169,7 @@ GfStatus gf_workers_reserve(GfWorkers *workers, size_t bytes)
 
 void *gf_workers_memory(const GfWorkers *workers, size_t worker)
 {
-    return workers->memory[worker];
+    return workers->memory ? workers->memory[worker] : NULL;
 }
 
 void gf_workers_destroy(GfWorkers *workers)

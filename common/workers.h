@@ -27,7 +27,7 @@ void gf_workers_run(GfWorkers *workers, size_t rounds, GfRound round, void *cont
  * loop to loop; may wait for a loop that runs. GF_EMEMORY: they keep what they had. */
 GfStatus gf_workers_reserve(GfWorkers *workers, size_t bytes);
 
-/* In a round of a loop, the memory of worker 1 or up. */
+/* In a round of a loop, the memory of worker 1 or up; NULL where none was reserved. */
 void *gf_workers_memory(const GfWorkers *workers, size_t worker);
 
 /* Ends the threads. NULL is allowed. */

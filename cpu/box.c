@@ -120,8 +120,8 @@ typedef struct Work {
 static void load(const Work *work, ptrdiff_t y, size_t i)
 {
     const GfBox *box = work->box;
-    gf_padded_load(box->step, box->functions, box->real, work->input, y, work->x, work->padded,
-                   work->rows[i]);
+    const GfPadded padded = {box->step, box->functions, box->real, 0, box->step->channels};
+    gf_padded_load(&padded, work->input, y, work->x, work->padded, work->rows[i]);
 }
 
 /* The sums of columns under the taps of a run's first output row, from input row y on. */

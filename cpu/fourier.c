@@ -14,6 +14,7 @@
 
 #include "cpu/bank.h"
 #include "cpu/finish.h"
+#include "cpu/padded.h"
 
 enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256, MOST_TAPS = 256 };
 
@@ -29,14 +30,13 @@ struct GfFourier {
     const GfStep *step;
     const GfRowFunctions *functions, *f64;
     const GfFourierFunctions *fourier;
-    size_t real;     /* bytes of a response */
-    size_t n, piece; /* samples of a transform, and those of its responses that are right */
-    size_t rows, taps, window; /* output rows and rows of taps at once, and input rows under them */
+    size_t real;       /* bytes of a response */
+    size_t n, piece;   /* samples of a transform, and those of its responses that are right */
+    size_t rows, taps; /* output rows and rows of taps at once */
     size_t pitch, window_pitch; /* from one frequency to the next, in responses and in the window */
     bool whole;                 /* sums are integers */
     double *roots;
-    double *kernels;  /* for each filter, some rows of taps, and each frequency: complex taps */
-    ptrdiff_t *index; /* samples under the taps of a row of the first channel, -1 outside */
+    double *kernels; /* for each filter, some rows of taps, and each frequency: complex taps */
 };
 
 /* ---- when, and how large ---- */
@@ -199,19 +199,6 @@ done:
     return status;
 }
 
-static GfStatus make_index(GfFourier *fourier)
-{
-    const GfStep *step = fourier->step;
-    size_t count = step->out_width + step->taps_x - 1;
-    GF_TRY(gf_allocate(count, sizeof *fourier->index, &fourier->index));
-    for (size_t i = 0; i < count; i++) {
-        long long x =
-            gf_border_index((long long)i + step->origin_x, (long long)step->in_width, step->border);
-        fourier->index[i] = x < 0 ? -1 : (ptrdiff_t)x * (ptrdiff_t)step->channels;
-    }
-    return GF_OK;
-}
-
 /* From one frequency to the next there are rows' real and imaginary parts, and a cache line, so that they do
  * not all come to lie in the same few lines of a cache. */
 static size_t pitch_of(size_t rows)
@@ -292,9 +279,8 @@ GfStatus gf_fourier_create(const GfPipeline *pipeline, size_t i, const GfRowSet 
     fourier->piece = fourier->n - step->linear.width + 1;
     fourier->rows = round_up(rows_at_once(step), lanes);
     fourier->taps = gf_min(step->linear.height, MOST_TAPS);
-    fourier->window = round_up(fourier->rows + fourier->taps - 1, lanes);
     fourier->pitch = pitch_of(fourier->rows);
-    fourier->window_pitch = pitch_of(fourier->window);
+    fourier->window_pitch = pitch_of(round_up(fourier->rows + fourier->taps - 1, lanes));
     Taps taps = find_taps(&step->linear);
     fourier->whole = sums_are_whole(step, &taps);
     if (lay_scratch(fourier, NULL, &scratch) == 0)
@@ -302,7 +288,6 @@ GfStatus gf_fourier_create(const GfPipeline *pipeline, size_t i, const GfRowSet 
                       step->linear.height));
     GF_GO(make_roots(fourier));
     GF_GO(make_kernels(fourier));
-    GF_GO(make_index(fourier));
     *out = fourier;
     fourier = NULL;
 done:
@@ -322,7 +307,6 @@ void gf_fourier_free(GfFourier *fourier)
         return;
     free(fourier->roots);
     free(fourier->kernels);
-    free(fourier->index);
     free(fourier);
 }
 
@@ -357,30 +341,16 @@ typedef struct Block {
     size_t stride;
 } Block;
 
-/* The samples of an input row (NULL: the border's constant) from the one under output column x0's first tap on. */
-static void load_piece(const Block *block, const unsigned char *row, size_t x0, double *to)
+/* The samples of what stands at input row y from the one under output column x's first tap on, as far as any is. */
+static void load_piece(const Block *block, ptrdiff_t y, size_t x, double *to)
 {
     const GfFourier *fourier = block->fourier;
     const GfStep *step = fourier->step;
-    size_t size = gf_sample_size(step->in), end = step->out_width + step->taps_x - 1;
-    size_t count = x0 < end ? gf_min(fourier->n, end - x0) : 0;
+    const GfPadded padded = {step, fourier->f64, sizeof *to, block->channel, 1};
+    size_t end = step->out_width + step->taps_x - 1;
+    size_t count = x < end ? gf_min(fourier->n, end - x) : 0;
+    gf_padded_load(&padded, block->input, y, x, count, to);
     fourier->f64->fill(to + count, 0.0, fourier->n - count);
-    if (count == 0)
-        return;
-    if (!row) {
-        fourier->f64->fill(to, step->border_value, count);
-        return;
-    }
-    row += block->channel * size;
-    ptrdiff_t first = -step->origin_x - (ptrdiff_t)x0, last = first + (ptrdiff_t)step->in_width;
-    size_t begin = first > 0 ? gf_min((size_t)first, count) : 0;
-    size_t stop = last > (ptrdiff_t)begin ? gf_min((size_t)last, count) : begin;
-    const ptrdiff_t *index = fourier->index + x0;
-    fourier->f64->gather(to, row, step->in, index, step->border_value, begin);
-    if (stop > begin)
-        fourier->f64->load(to + begin, row + (size_t)index[begin] * size, step->in, step->channels,
-                           stop - begin);
-    fourier->f64->gather(to + stop, row, step->in, index + stop, step->border_value, count - stop);
 }
 
 /* The spectra of the input rows under the block's and `taps` rows of taps, of which the first is `first`, of the two
@@ -388,18 +358,16 @@ static void load_piece(const Block *block, const unsigned char *row, size_t x0, 
 static void transform_rows(const Block *block, size_t x, size_t first, size_t taps)
 {
     const GfFourier *fourier = block->fourier;
-    const GfStep *step = fourier->step;
     const Scratch *scratch = &block->scratch;
     size_t lanes = fourier->fourier->lanes;
     size_t window = round_up(round_up(block->rows, lanes) + taps - 1, lanes);
-    ptrdiff_t top = block->y + step->origin_y + (ptrdiff_t)first;
+    ptrdiff_t top = block->y + fourier->step->origin_y + (ptrdiff_t)first;
     for (size_t r = 0; r < window; r += lanes) {
         for (size_t i = 0; i < lanes; i++) {
             /* Rows after the last one fill lanes that nobody reads. */
             ptrdiff_t y = top + (ptrdiff_t)gf_min(r + i, block->rows + taps - 2);
-            const unsigned char *row = gf_step_input_row(step, block->input, step->border, y);
-            load_piece(block, row, x, scratch->places[i]);
-            load_piece(block, row, x + fourier->piece, scratch->places[lanes + i]);
+            load_piece(block, y, x, scratch->places[i]);
+            load_piece(block, y, x + fourier->piece, scratch->places[lanes + i]);
         }
         fourier->fourier->transform(scratch->window + r, fourier->window_pitch, scratch->places,
                                     fourier->roots, scratch->work, fourier->n);

@@ -1,16 +1,28 @@
 #include "cpu/padded.h"
 
-/* Pixels from column x of the picture on, which may be negative. */
-static void load_pixels(const GfStep *step, const GfRowFunctions *functions, size_t real,
-                        const unsigned char *row, ptrdiff_t x, ptrdiff_t pixels, unsigned char *to)
+/* Pixels side by side, all on the picture. */
+static void load_inside(const GfPadded *padded, const unsigned char *row, size_t x, size_t pixels,
+                        void *to)
 {
-    size_t channels = step->channels, pixel = channels * real;
-    size_t in_pixel = channels * gf_sample_size(step->in);
+    const GfStep *step = padded->step;
+    const unsigned char *from =
+        row + (x * step->channels + padded->channel) * gf_sample_size(step->in);
+    bool all = padded->channels == step->channels;
+    padded->functions->load(to, from, step->in, all ? 1 : step->channels,
+                            all ? pixels * step->channels : pixels);
+}
+
+/* Pixels from column x of the picture on, which may be negative. */
+static void load_pixels(const GfPadded *padded, const unsigned char *row, ptrdiff_t x,
+                        ptrdiff_t pixels, unsigned char *to)
+{
+    const GfStep *step = padded->step;
+    size_t pixel = padded->channels * padded->real;
     ptrdiff_t width = (ptrdiff_t)step->in_width;
     ptrdiff_t begin = x < 0 ? -x : 0, end = width - x < pixels ? width - x : pixels;
     if (begin < end)
-        functions->load(to + (size_t)begin * pixel, row + (size_t)(x + begin) * in_pixel, step->in,
-                        1, (size_t)(end - begin) * channels);
+        load_inside(padded, row, (size_t)(x + begin), (size_t)(end - begin),
+                    to + (size_t)begin * pixel);
     for (ptrdiff_t i = 0; i < pixels; i++) {
         if (i == begin && begin < end)
             i = end;
@@ -18,20 +30,19 @@ static void load_pixels(const GfStep *step, const GfRowFunctions *functions, siz
             return;
         long long from = gf_border_index(x + i, width, step->border);
         if (from < 0)
-            functions->fill(to + (size_t)i * pixel, step->border_value, channels);
+            padded->functions->fill(to + (size_t)i * pixel, step->border_value, padded->channels);
         else
-            functions->load(to + (size_t)i * pixel, row + (size_t)from * in_pixel, step->in, 1,
-                            channels);
+            load_inside(padded, row, (size_t)from, 1, to + (size_t)i * pixel);
     }
 }
 
-void gf_padded_load(const GfStep *step, const GfRowFunctions *functions, size_t real,
-                    const GfStepInput *input, ptrdiff_t y, size_t x, size_t pixels, void *to)
+void gf_padded_load(const GfPadded *padded, const GfStepInput *input, ptrdiff_t y, size_t x,
+                    size_t pixels, void *to)
 {
+    const GfStep *step = padded->step;
     const unsigned char *row = gf_step_input_row(step, input, step->border, y);
     if (row)
-        load_pixels(step, functions, real, row, (ptrdiff_t)x + step->origin_x, (ptrdiff_t)pixels,
-                    to);
+        load_pixels(padded, row, (ptrdiff_t)x + step->origin_x, (ptrdiff_t)pixels, to);
     else
-        functions->fill(to, step->border_value, pixels * step->channels);
+        padded->functions->fill(to, step->border_value, pixels * padded->channels);
 }

@@ -4,7 +4,15 @@
 #include "cpu/input.h"
 #include "cpu/rows.h"
 
-/* Brings what stands at input row y (beyond the picture: what the border says) as numbers of `real` bytes to `to`:
- * interleaved pixels, from the one under the first tap of output column x on. */
-void gf_padded_load(const GfStep *step, const GfRowFunctions *functions, size_t real,
-                    const GfStepInput *input, ptrdiff_t y, size_t x, size_t pixels, void *to);
+/* What of a row is brought: `channels` channels from `channel` on, all or one. */
+typedef struct GfPadded {
+    const GfStep *step;
+    const GfRowFunctions *functions;
+    size_t real; /* bytes of a number */
+    size_t channel, channels;
+} GfPadded;
+
+/* Brings what stands at input row y (beyond the picture: what the border says) as numbers to `to`: interleaved
+ * pixels, from the one under the first tap of output column x on. */
+void gf_padded_load(const GfPadded *padded, const GfStepInput *input, ptrdiff_t y, size_t x,
+                    size_t pixels, void *to);

@@ -184,11 +184,12 @@ static size_t window_row(const GfPixels *pixels, size_t r)
 static void load_window_row(Work *work, const GfStepInput *input, ptrdiff_t y, size_t r)
 {
     const GfPixels *pixels = work->pixels;
+    size_t channels = pixels->step->channels;
+    const GfPadded padded = {pixels->step, pixels->functions, pixels->real, 0, channels};
     if (pixels->columns)
         gf_columns_load(&work->columns, input, y, r);
     else
-        gf_padded_load(pixels->step, pixels->functions, pixels->real, input, y, 0,
-                       pixels->padded / pixels->step->channels,
+        gf_padded_load(&padded, input, y, 0, pixels->padded / channels,
                        work->window + window_row(pixels, r));
 }
 

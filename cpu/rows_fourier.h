@@ -99,9 +99,9 @@ static void invert(Complex *z, const double *roots, size_t n)
         unite(z + k, quarter, w);
 }
 
-/* Which entries of two vectors the two that take their places have, when pieces of 1, 2, ... entries of them
- * change places. */
-static const Places first_places[] = {
+/* Which entries of two vectors the first has, when pieces of d = 1, 2, ... entries of them change places; the second
+ * has those d after them. */
+static const Places places[] = {
 #if VECTOR_BYTES == 64
     {0, 8, 2, 10, 4, 12, 6, 14},
     {0, 1, 8, 9, 4, 5, 12, 13},
@@ -111,18 +111,6 @@ static const Places first_places[] = {
     {0, 1, 4, 5},
 #else
     {0, 2},
-#endif
-};
-static const Places second_places[] = {
-#if VECTOR_BYTES == 64
-    {1, 9, 3, 11, 5, 13, 7, 15},
-    {2, 3, 10, 11, 6, 7, 14, 15},
-    {4, 5, 6, 7, 12, 13, 14, 15},
-#elif VECTOR_BYTES == 32
-    {1, 5, 3, 7},
-    {2, 3, 6, 7},
-#else
-    {1, 3},
 #endif
 };
 
@@ -135,8 +123,8 @@ static inline __attribute__((always_inline)) void turn(Lanes *v)
         for (size_t i = 0; i < LANES_f64; i++)
             if (!(i & d)) {
                 Lanes a = v[i], b = v[i + d];
-                v[i] = __builtin_shuffle(a, b, first_places[stage]);
-                v[i + d] = __builtin_shuffle(a, b, second_places[stage]);
+                v[i] = __builtin_shuffle(a, b, places[stage]);
+                v[i + d] = __builtin_shuffle(a, b, places[stage] + (long long)d);
             }
 }
 
