@@ -219,16 +219,20 @@ inline size_t gf_shared_limit()
     return static_cast<size_t>(bytes);
 }
 
-/* Lets a kernel have that much dynamic shared memory: beyond 48 KiB it must be asked for. It is given all that there
- * is, for good: other threads may be about to launch it with more. */
+/* Lets a kernel have that much dynamic shared memory: with what it has anyway, beyond 48 KiB it must be asked for. It is
+ * given all that there is, for good: other threads may be about to launch it with more. */
 template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t bytes)
 {
+    constexpr size_t UNASKED = 48 * 1024;
     cudaFuncAttributes code;
-    if (bytes <= 48 * 1024)
+    if (bytes == 0)
         return cudaSuccess;
     const cudaError_t error = cudaFuncGetAttributes(&code, kernel);
-    if (error != cudaSuccess || bytes <= static_cast<size_t>(code.maxDynamicSharedSizeBytes))
+    if (error != cudaSuccess || bytes + code.sharedSizeBytes <= UNASKED)
         return error;
+    const size_t most = static_cast<size_t>(code.maxDynamicSharedSizeBytes);
+    if (most > UNASKED && bytes <= most)
+        return cudaSuccess;
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 static_cast<int>(gf_shared_limit() - code.sharedSizeBytes));
 }
