@@ -136,7 +136,7 @@ static GfStatus odd_cases(Specs *specs)
 
 static GfStatus large_cases(Specs *specs)
 {
-    static const char f32[] = "special,shared", f64[] = "special,separable,shared";
+    static const char f32[] = "special,tensor,shared", f64[] = "special,tensor,separable,shared";
     static const struct {
         GfSample sample;
         size_t channels, kernel;
@@ -157,19 +157,31 @@ static GfStatus large_cases(Specs *specs)
                  {GF_U8, 1, 127, TAPS_RANDOM, true, "tensor,special"},
                  {GF_U8, 1, 255, TAPS_RANDOM, true, "tensor,special"},
                  {GF_U16, 1, 3, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 3, TAPS_GAUSS, true, f64},
                  {GF_U16, 1, 5, TAPS_GAUSS, true, f64},
                  {GF_U16, 1, 7, TAPS_RANDOM, true, f64},
                  {GF_U16, 1, 7, TAPS_GAUSS, true, f64},
+                 {GF_U16, 1, 9, TAPS_GAUSS, true, f64},
+                 {GF_U16, 1, 9, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 11, TAPS_RANDOM, true, f64},
                  {GF_U16, 1, 15, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 15, TAPS_GAUSS, true, f64},
+                 {GF_U16, 1, 21, TAPS_GAUSS, true, f64},
+                 {GF_U16, 1, 31, TAPS_GAUSS, true, f64},
                  {GF_U16, 1, 31, TAPS_RANDOM, true, f64},
                  {GF_U16, 3, 7, TAPS_RANDOM, true, f64},
+                 {GF_U16, 1, 63, TAPS_RANDOM, true, "special,tensor"},
                  {GF_U16, 3, 7, TAPS_GAUSS, true, f64},
+                 {GF_U16, 3, 15, TAPS_RANDOM, true, f64},
                  {GF_F32, 1, 3, TAPS_SOBEL, true, f64},
                  {GF_F32, 1, 3, TAPS_SOBEL_Y, true, f64},
+                 {GF_F32, 1, 5, TAPS_RANDOM, true, f64},
                  {GF_F32, 1, 7, TAPS_RANDOM, true, f64},
                  {GF_F32, 1, 31, TAPS_RANDOM, true, f64},
                  {GF_F32, 1, 63, TAPS_RANDOM, true, "special,direct"},
+                 {GF_F32, 1, 5, TAPS_GAUSS, true, f64},
                  {GF_F32, 3, 3, TAPS_SOBEL, true, f64},
+                 {GF_F32, 3, 5, TAPS_GAUSS, true, f64},
                  {GF_F32, 3, 7, TAPS_RANDOM, true, f64}};
     for (size_t i = 0; i < COUNT(kinds); i++) {
         Spec spec = picture(kinds[i].sample, kinds[i].channels, kinds[i].kernel, kinds[i].taps);
@@ -180,8 +192,10 @@ static GfStatus large_cases(Specs *specs)
     }
     for (size_t side = 128; side <= 1024; side *= side < 256 ? 4 : 2) {
         Spec small[] = {picture(GF_F32, 1, 21, TAPS_RANDOM), picture(GF_F32, 3, 9, TAPS_RANDOM),
-                        picture(GF_U16, 1, 7, TAPS_RANDOM), picture(GF_F32, 1, 3, TAPS_SOBEL),
-                        picture(GF_U16, 1, 7, TAPS_GAUSS)};
+                        picture(GF_U16, 1, 7, TAPS_RANDOM),  picture(GF_F32, 1, 3, TAPS_SOBEL),
+                        picture(GF_U16, 1, 7, TAPS_GAUSS),   picture(GF_U16, 1, 15, TAPS_RANDOM),
+                        picture(GF_U16, 1, 3, TAPS_GAUSS),   picture(GF_U16, 3, 5, TAPS_GAUSS),
+                        picture(GF_U16, 1, 9, TAPS_RANDOM)};
         for (size_t i = 0; i < COUNT(small); i++) {
             small[i].width = small[i].height = side;
             small[i].wide = i > 1;

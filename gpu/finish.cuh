@@ -37,6 +37,18 @@ template <typename T> inline GfFinish<T> gf_finish(const GfStep *step)
     return finish;
 }
 
+/* Where nothing but the gain follows on the sums of a bank, it becomes part of their scale and offset; does it? */
+template <typename T> inline bool gf_fold_gain(const GfStep *step, GfFinish<T> *finish)
+{
+    const size_t filtered = step->channels - (step->keep_alpha ? 1 : 0);
+    if (step->linear.filters > 1 || step->combine.op != GF_COMBINE_NONE || step->posts > 0 ||
+        step->post_channels < filtered)
+        return false;
+    finish->scale = static_cast<T>(step->linear.scale * step->gain);
+    finish->offset = static_cast<T>(step->linear.offset * step->gain + step->mid);
+    return true;
+}
+
 /* An integer that leaves sums of integers exact. */
 inline bool gf_is_whole(double offset)
 {

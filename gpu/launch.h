@@ -161,6 +161,13 @@ cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_tile(const GfLaunch *launch, cudaStream_t stream);
 
+/* Sums in f64 of odd squares, whose samples are not f64: the forms of `special` for small kernels and of `separable`, which
+ * gf_launch_special() and gf_launch_separable() pass on. */
+bool gf_special_is_wide(const GfLaunch *launch);
+bool gf_separable_is_wide(const GfLaunch *launch);
+cudaError_t gf_launch_special_wide(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream);
+
 /* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels and for
  * layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps, which are f32 in
  * device memory, on the current device's default stream. */

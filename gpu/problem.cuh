@@ -134,6 +134,23 @@ __device__ inline void gf_keep_alpha(const GfProblem<Sum> &p, size_t n, int o, l
     gf_put(p, n, o, x, y, gf_input(p, row, at_x, o) * p.finish.gain);
 }
 
+/* The same of a step without strides and dilation, of samples of a type of `size` bytes that is given. */
+template <typename Sum>
+__device__ inline void gf_keep_alpha_of(const GfProblem<Sum> &p, GfSample type, size_t size,
+                                        size_t n, int o, long long x, size_t y)
+{
+    const long long at_x = gf_border_index(x + p.origin_x + p.anchor_x, p.in_width, p.border);
+    const long long at_y =
+        gf_border_index(static_cast<long long>(y) + p.origin_y + p.anchor_y, p.in_height, p.border);
+    Sum v = p.border_value;
+    if (at_x >= 0 && at_y >= 0) {
+        const unsigned char *row =
+            gf_row<unsigned char>(p.in, static_cast<size_t>(at_y)) + n * p.in.batch;
+        v = gf_number_at<Sum, void>(row + (at_x * p.in.pixel + o * p.in.plane) * size, type);
+    }
+    gf_put(p, n, o, x, y, v * p.finish.gain);
+}
+
 /* ---- a thread several output samples ---- */
 
 /* Four neighbours, moved as vectors of 16 bytes. */

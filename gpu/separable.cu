@@ -509,25 +509,13 @@ template <typename Sum> void place_factors(const GfLaunch *launch, Separable<Sum
     }
 }
 
-/* Where nothing but the gain follows on the sums, it is part of their scale and offset. */
-template <typename Sum> void fold_gain(const GfStep *step, Separable<Sum> *s)
-{
-    const size_t filtered = step->channels - (step->keep_alpha ? 1 : 0);
-    s->finished = step->linear.filters == 1 && step->combine.op == GF_COMBINE_NONE &&
-                  step->posts == 0 && step->post_channels >= filtered;
-    if (!s->finished)
-        return;
-    s->p.finish.scale = static_cast<Sum>(step->linear.scale * step->gain);
-    s->p.finish.offset = static_cast<Sum>(step->linear.offset * step->gain + step->mid);
-}
-
 template <typename Sum> Separable<Sum> describe(const GfLaunch *launch, const Cut &cut)
 {
     const GfStep *step = launch->step;
     Separable<Sum> s = {};
     s.p = gf_problem<Sum>(launch);
     s.factors = static_cast<const Sum *>(launch->factors);
-    fold_gain(step, &s);
+    s.finished = gf_fold_gain(step, &s.p.finish);
     s.strip = cut.strip;
     s.step = cut.step;
     while (N << s.across < cut.strip)
@@ -593,6 +581,8 @@ template <typename In> cudaError_t run_side(const GfLaunch *launch, cudaStream_t
 
 extern "C" cudaError_t gf_launch_separable(const GfLaunch *launch, cudaStream_t stream)
 {
+    if (gf_separable_is_wide(launch))
+        return gf_launch_separable_wide(launch, stream);
     if (launch->wide)
         return gf_with_sample<double>(launch->step->in, [&](auto sample) {
             return run_filters<decltype(sample), double, 0>(launch, stream);

@@ -381,19 +381,11 @@ __device__ void finish(const Tiles<Sum> &s, const GfPlace &place, Sum (&v)[ROWS 
 /* A tile of opacity that is copied. */
 template <typename Sum> __device__ void keep(const Tiles<Sum> &s, const GfPlace &place)
 {
-    const GfProblem<Sum> &p = s.p;
     for (int i = static_cast<int>(threadIdx.x); i < s.cut.rows * STRIP<Sum>; i += blockDim.x) {
         const size_t y = place.y + i / STRIP<Sum>;
         const long long x = static_cast<long long>(place.s) + i % STRIP<Sum>;
-        if (y >= p.y1 || x >= p.out_width)
-            continue;
-        const long long at = gf_border_index(x + p.origin_x + p.anchor_x, p.in_width, p.border);
-        const unsigned char *row =
-            find_row(s, place, static_cast<long long>(y) + p.origin_y + p.anchor_y);
-        Sum v = p.border_value;
-        if (row && at >= 0)
-            v = gf_number_at<Sum, void>(row + at * p.in.pixel * s.size, s.sample);
-        gf_put(p, blockIdx.z, place.set, x, y, v * p.finish.gain);
+        if (y < s.p.y1 && x < s.p.out_width)
+            gf_keep_alpha_of(s.p, s.sample, s.size, blockIdx.z, place.set, x, y);
     }
 }
 

@@ -271,6 +271,13 @@ inline float __uint_as_float(unsigned bits)
     return v;
 }
 
+inline double __longlong_as_double(long long bits)
+{
+    double v;
+    std::memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 inline float __int_as_float(int bits)
 {
     return __uint_as_float(static_cast<unsigned>(bits));

@@ -535,6 +535,35 @@ static void large_kernel(size_t i)
     run_trial(&trial, filter);
 }
 
+/* Any kernel on 16 bits. */
+static void kernel_on_16_bits(size_t i)
+{
+    static const GfSample depths[] = {GF_U16, GF_U16, GF_U8, GF_U16, GF_F32};
+    const bool wide = i % 3 == 0;
+    const size_t most = quick || below(3) ? 20 : 70;
+    const GfFormat format = format_of(wide ? 256 + 2 * below(60) : 1 + below(300),
+                                      1 + below(i % 4 ? 30 : 70), wide ? 1 : 1 + below(4), GF_U16);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_kernel(filter, 1, 1 + below(most), 1 + below(most),
+                                  i % 5 < 4 && i % 2 ? FRACTION : INTEGER);
+    if (i % 3) {
+        linear->anchor_x = below(linear->width);
+        linear->anchor_y = below(linear->height);
+    }
+    if (below(3) == 0)
+        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+    GfPlanOptions options = options_of(GF_U16, (GfBorder)(i % BORDERS));
+    options.sample = depths[i % 5];
+    options.alpha = below(2) ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+    options.range = (GfRange)(i % 4);
+    Trial trial = trial_of("kernels on 16 bits", format, options, filter);
+    trial.count = 1 + below(3);
+    trial.gap = wide ? (4 - format.width % 4) % 4 : below(4);
+    trial.shift = wide ? 0 : below(4);
+    trial.wide = i % 4 == 1;
+    run_trial(&trial, filter);
+}
+
 /* Kernels that `tensor` stages through shared memory. */
 void test_large_kernels(void)
 {
@@ -542,6 +571,10 @@ void test_large_kernels(void)
     for (size_t i = 0; i < cases; i++)
         large_kernel(i);
     report(launches_of("tensor") - before > cases / 2, "large kernels", "few by tensor");
+    const size_t again = launches_of("tensor");
+    for (size_t i = 0; i < 2 * cases; i++)
+        kernel_on_16_bits(i);
+    report(launches_of("tensor") - again > cases, "kernels on 16 bits", "few by tensor");
 }
 
 /* Kernels of all shapes on all samples, in f32 and f64, one and two: what `special` has no registers for. Every number of
@@ -578,6 +611,81 @@ void test_kernels_in_tiles(void)
     for (size_t i = 0; i < cases; i++)
         kernel_in_tiles(i);
     report(launches_of("special") - before > cases / 2, "kernels in tiles", "few by special");
+}
+
+/* Small squares and products of all samples, summed in f64, one and two, on pictures of less than a strip and of several. */
+static void sums_in_f64(size_t i)
+{
+    static const GfCombineOp ways[] = {GF_COMBINE_L2, GF_COMBINE_L1, GF_COMBINE_UNSHARP};
+    const GfSample *kind = kinds[i % 5];
+    const bool two = i % 3 == 2, product = i % 2;
+    const size_t side = 3 + 2 * below(product ? (i % 4 == 1 ? 15 : 7) : 3);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = product ? add_factors(filter, two ? 2 : 1, side, side)
+                               : add_kernel(filter, two ? 2 : 1, side, side, taps_for(kind[0]));
+    if (i % 4 == 3) {
+        linear->anchor_x = below(side);
+        linear->anchor_y = below(side);
+    }
+    if (two)
+        must(gf_filter_add_combine(filter, (GfCombine){ways[i / 3 % 3], 0.8, 3.3}), "combine");
+    if (below(3) == 0)
+        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+    const GfFormat format =
+        format_of(1 + below(i % 4 ? 150 : 400), 1 + below(i % 4 ? 40 : 90), 1 + below(5), kind[0]);
+    Trial trial = random_trial(format, kind, filter);
+    trial.c.what = "sums in f64";
+    trial.wide = true;
+    run_trial(&trial, filter);
+}
+
+/* What is no number, in a row of samples, is so whatever the method. */
+static void compare_strange(const GfStep *step, const GfFormat *in, const GfFormat *out)
+{
+    Block picture = strange_picture(in), made[2];
+    for (size_t i = 0; i < 2; i++) {
+        const Way way = {.lay_in = LAY_INTERLEAVED, .cuts = 1};
+        const Inputs inputs = {*in, 1, &picture};
+        Array array = make_array(out, 1, LAY_INTERLEAVED, 0, 0, POISON);
+        Stand *stand = make_stand(gf_algorithm_find(i ? "special" : "direct"), step, NULL, true);
+        report(launch_stand(stand, &inputs, &way, &array), "strange samples", "refused");
+        made[i] = make_picture(out);
+        read_array(&array, 0, &made[i]);
+        free_stand(stand);
+        free(array.memory);
+    }
+    bool same = true;
+    for (size_t y = 0; y < out->height; y++)
+        for (size_t x = 0; x < out->width; x++) {
+            float v, w;
+            memcpy(&v, made[0].rows + y * made[0].stride + x * sizeof v, sizeof v);
+            memcpy(&w, made[1].rows + y * made[1].stride + x * sizeof w, sizeof w);
+            same = same && (isnan(v) ? isnan(w) : isinf(v) ? v == w : fabsf(v - w) < 1e-4f);
+        }
+    report(same, "strange samples", "special and direct differ");
+    free_blocks(&picture, 1);
+    free_blocks(made, 2);
+}
+
+static void strange_samples(size_t side)
+{
+    GfFilter *filter = kernel(1, side, side, POSITIVE);
+    const GfFilter *filters[] = {filter};
+    const GfFormat format = format_of(150, 40, 1, GF_F32);
+    GfPlanOptions options = options_of(GF_F32, GF_BORDER_REFLECT);
+    GfPlan *plan;
+    must(gf_plan_create(filters, 1, &format, &options, &plan), "strange samples");
+    compare_strange(plan->pipelines[0].steps, &format, &plan->pipelines[0].out);
+    gf_plan_free(plan);
+    gf_filter_free(filter);
+}
+
+void test_sums_in_f64(void)
+{
+    for (size_t i = 0; i < (quick ? 18 : 360); i++)
+        sums_in_f64(i);
+    for (size_t side = 3; side <= 7; side += 2)
+        strange_samples(side);
 }
 
 /* Pictures larger than every tile, so that all of them meet their neighbours. */

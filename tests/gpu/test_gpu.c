@@ -38,6 +38,7 @@ static const struct {
               {"wide kernels", test_wide_kernels, true},
               {"large kernels", test_large_kernels, true},
               {"kernels in tiles", test_kernels_in_tiles, true},
+              {"sums in f64", test_sums_in_f64, true},
               {"tilings", test_tilings, true},
               {"depths", test_depths, false},
               {"sweep", test_sweep, true},
