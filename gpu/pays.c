@@ -112,12 +112,20 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
+/* The upper bytes and the lower ones. */
+static bool tensor_pays_on_16_bits(const GfStep *step, double work)
+{
+    return gf_special_side(&step->linear) >= 9 && work >= 1 << 27;
+}
+
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = gf_special_side(linear);
     const double samples = pixels_of(step, use) * (double)step->channels;
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
+    if (step->in == GF_U16)
+        return tensor_pays_on_16_bits(step, work);
     if (side == 1 || special_pays_on_bytes(step))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */

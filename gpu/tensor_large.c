@@ -11,34 +11,34 @@ enum { BLOCK = 8, WORD = 4, LANES = GF_TENSOR_LANES };
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 9e-4, allowed_u16 = 4.5e-2;
 
-/* What a number is rounded by when it becomes f32, of itself. */
-static const double rounded = 0x1p-24;
-
 /* Carries from plane to plane stay within 32 bits. */
 static const long most_sum = 1L << 30;
 
-/* How large a number is at most, and how far off. */
+/* How large a number is at most, how far off, and by what part of itself it is rounded each time. */
 typedef struct Bound {
-    double size, error;
+    double size, error, rounding;
 } Bound;
 
-/* The largest sum of a picture's bytes times weights of one sign. */
-static double largest_sum(const GfLinear *linear)
+/* The largest sum of a picture's samples times weights of one sign. */
+static double largest_sum(const GfStep *step)
 {
+    const GfLinear *linear = &step->linear;
     double above = 0.0, below = 0.0;
     for (size_t i = 0; i < linear->width * linear->height; i++)
         *(linear->weights[i] > 0.0 ? &above : &below) += fabs(linear->weights[i]);
-    return 255.0 * fmax(above, below);
+    return gf_sample_max(step->in) * fmax(above, below);
 }
 
 /* Of responses. Besides the weights four numbers are rounded: the upper bits of a sum, the sum, its scale, the
  * response. */
-static Bound bound_responses(const GfLinear *linear, double unit)
+static Bound bound_responses(const GfStep *step, double unit)
 {
-    const double scale = fabs(linear->scale);
+    const GfLinear *linear = &step->linear;
+    const double scale = fabs(linear->scale), rounding = step->in == GF_U8 ? 0x1p-24 : 0x1p-53;
     const double off = gf_weights_rounding(linear->weights, linear->width * linear->height, unit);
-    const double size = scale * largest_sum(linear) + fabs(linear->offset);
-    return (Bound){size, scale * 255.0 * off + 4.0 * rounded * size};
+    const double size = scale * largest_sum(step) + fabs(linear->offset);
+    const double error = scale * gf_sample_max(step->in) * off + 4.0 * rounding * size;
+    return (Bound){size, error, rounding};
 }
 
 /* What a function makes of it. False: of that there is no bound. */
@@ -50,7 +50,7 @@ static bool follow(const GfPointwise *post, Bound *bound)
         return true;
     case GF_POINTWISE_AFFINE:
         bound->size = fabs(post->a) * bound->size + fabs(post->b);
-        bound->error = fabs(post->a) * bound->error + 2.0 * rounded * bound->size;
+        bound->error = fabs(post->a) * bound->error + 2.0 * bound->rounding * bound->size;
         return true;
     default:
         return false;
@@ -60,12 +60,12 @@ static bool follow(const GfPointwise *post, Bound *bound)
 /* How far off a sample may be, in steps of the output, where three planes stand for the weights. */
 static double reach(const GfStep *step, double unit)
 {
-    Bound bound = bound_responses(&step->linear, unit);
+    Bound bound = bound_responses(step, unit);
     for (size_t i = 0; i < step->posts; i++)
         if (!follow(&step->post[i], &bound))
             return INFINITY;
     return fabs(step->gain) * bound.error +
-           2.0 * rounded * (fabs(step->gain) * bound.size + fabs(step->mid));
+           2.0 * bound.rounding * (fabs(step->gain) * bound.size + fabs(step->mid));
 }
 
 static double allowed(const GfStep *step)
@@ -103,13 +103,17 @@ static GfStatus check_weights(const GfStep *step)
 GfStatus gf_tensor_large_supports(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
+    if (step->in == GF_U16 && (linear->filters > 1 || step->separable || !linear->weights))
+        return gf_fail(
+            GF_EUNSUPPORTED,
+            "tensor: on 16 bits single kernels that are no products of a column and a row");
     if (linear->filters > 1 || step->separable || !linear->weights)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and less wide the more "
                        "channels there are, but for single ones that are no products; not %zu x "
                        "%zu",
                        linear->width, linear->height);
-    if (gf_large_pass(linear, GF_TENSOR_PLANES) == 0)
+    if (gf_large_pass(linear, gf_sample_size(step->in), GF_TENSOR_PLANES) == 0)
         return gf_fail(
             GF_EUNSUPPORTED,
             "tensor: %d bytes of shared memory for rows of a tile, those of %zu x %zu take more",

@@ -1,7 +1,8 @@
 /* Method `tensor` for kernels whose second matrix is too large for registers (gpu/tensor.cu has the
  * others): any height, and any width of which some rows of a tile's input have room in shared memory.
  * Products of bytes, exact, the weights being integers in one plane of signed bytes or in three
- * (gpu/tensor_shape.h). Beyond the sources.
+ * (gpu/tensor_shape.h). Of samples of 16 bits the upper bytes and the lower ones are multiplied, each by themselves: the
+ * sums of a plane of weights times upper bytes belong to those of the next plane times lower bytes. Beyond the sources.
  *
  * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
  * it needs, or that a pass of the kernel's rows needs where not all have room, are brought to shared memory once, by the
@@ -19,7 +20,7 @@
  * An opacity that is copied has no products: its tiles are taken from their input.
  *
  * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the caches;
- * one write; for each plane and row of taps 16 bytes' products for every 16 bytes that a block reaches
+ * one write; for each of its bytes, plane and row of taps 16 bytes' products for every 16 bytes that a block reaches
  * over, which are 7 more than a row of taps has. */
 #include <cuda_pipeline.h>
 
@@ -40,9 +41,17 @@ constexpr int ROW_VECTORS =
 
 static_assert(WARPS * ROWS == GF_LARGE_ROWS, "the tile that its size was computed for");
 
+/* What sums become: those of 16 bits have more digits than f32. BYTES: of a sample. */
+template <int BYTES> using Number = std::conditional_t<BYTES == 1, float, double>;
+
+template <int BYTES> using Sample = std::conditional_t<BYTES == 1, uint8_t, uint16_t>;
+
+/* Sums of a lane, of planes of weights (the lowest first) times bytes. */
+template <int PLANES, int BYTES> using Sums = int[ROWS][HALVES][PLANES + BYTES - 1][SUMS];
+
 /* ---- what a launch is told ---- */
 
-struct Large {
+template <int BYTES> struct Large {
     GfRows in;
     GfOutRows out;
     size_t y0, y1;
@@ -57,12 +66,12 @@ struct Large {
     int pitch, tile_rows; /* of a tile's input */
     bool keep_alpha;
     bool finished;            /* scale and offset have all that follows in them */
-    bool words_in, words_out; /* rows of one channel, of bytes, aligned as words */
+    bool words_in, words_out; /* rows of one channel, of samples of BYTES, aligned as words */
     GfBorder border;
-    uint32_t border_word;
-    float scale, offset;
-    float bare_offset; /* of an opacity that is filtered like colours */
-    GfFinish<float> finish;
+    uint32_t border_word; /* the constant, again and again */
+    Number<BYTES> scale, offset;
+    Number<BYTES> bare_offset; /* of an opacity that is filtered like colours */
+    GfFinish<Number<BYTES>> finish;
     const uint2 *words; /* the second matrix */
 };
 
@@ -73,7 +82,7 @@ struct Tile {
 };
 
 /* The channels of a tile are neighbours: they read the same bytes, and what they write meets in L2. */
-__device__ Tile find_tile(const Large &s)
+template <int BYTES> __device__ Tile find_tile(const Large<BYTES> &s)
 {
     const unsigned channels = static_cast<unsigned>(s.channels);
     const unsigned tile = blockIdx.x / channels;
@@ -85,7 +94,8 @@ __device__ Tile find_tile(const Large &s)
 /* ---- a tile's input ---- */
 
 /* Row r of a tile's input by the border's rule; NULL: the constant, or nothing that counts. */
-__device__ const uint8_t *locate(const Large &s, const Tile &tile, int r)
+template <int BYTES>
+__device__ const uint8_t *locate(const Large<BYTES> &s, const Tile &tile, int r)
 {
     const long long y =
         gf_border_index(static_cast<long long>(tile.top) + s.origin_y + r, s.in_height, s.border);
@@ -95,7 +105,8 @@ __device__ const uint8_t *locate(const Large &s, const Tile &tile, int r)
 }
 
 /* Where its rows are for the pass that begins with row `first` of the matrix, whose first rows may be zeros. */
-__device__ void find_rows(const Large &s, const Tile &tile, int first, const uint8_t **rows)
+template <int BYTES>
+__device__ void find_rows(const Large<BYTES> &s, const Tile &tile, int first, const uint8_t **rows)
 {
     for (int r = threadIdx.x; r < s.tile_rows; r += THREADS)
         rows[r] = locate(s, tile, r + first - (s.rows - s.height));
@@ -104,39 +115,64 @@ __device__ void find_rows(const Large &s, const Tile &tile, int first, const uin
 /* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored. */
 constexpr int AT_ONCE = 8;
 
-__device__ const uint8_t *find_row(const Large &s, const uint8_t *const *rows, int r)
+template <int BYTES>
+__device__ const uint8_t *find_row(const Large<BYTES> &s, const uint8_t *const *rows, int r)
 {
     return r < s.tile_rows ? rows[r] : nullptr;
 }
 
-/* This lane's word of all rows, where all of it is on the picture, in two words of which it has a part. */
-__device__ void fill_inside(const Large &s, long long x, const uint8_t *const *rows, uint8_t *to)
+/* Stores the upper bytes of four samples of 16 bits, two words, and their lower ones: those of all rows lie behind the
+ * upper bytes of all. Of bytes there is one word. */
+template <int BYTES>
+__device__ void put_word(const Large<BYTES> &s, uint8_t *to, int r, const uint32_t (&word)[BYTES])
 {
-    const long long word = x & -WORD;
-    const unsigned shift = static_cast<unsigned>(x % WORD) * 8;
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
-        uint32_t words[AT_ONCE][2];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const uint8_t *row = find_row(s, rows, r + i * WARPS);
-            words[i][0] = words[i][1] = s.border_word;
-            if (row) {
-                words[i][0] = __ldg(reinterpret_cast<const uint32_t *>(row + word));
-                words[i][1] = __ldg(reinterpret_cast<const uint32_t *>(row + word + WORD));
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            if (r + i * WARPS < s.tile_rows)
-                *reinterpret_cast<uint32_t *>(to + (r + i * WARPS) * s.pitch) =
-                    __funnelshift_r(words[i][0], words[i][1], shift);
+    const auto at = [&](int row) { return reinterpret_cast<uint32_t *>(to + row * s.pitch); };
+    if constexpr (BYTES == 1) {
+        *at(r) = word[0];
+    } else {
+        *at(r) = __byte_perm(word[0], word[1], 0x7531);
+        *at(r + s.tile_rows) = __byte_perm(word[0], word[1], 0x6420);
     }
 }
 
-/* Any word: the places of its bytes are found once. */
-__device__ void fill_mapped(const Large &s, long long x, int channel, const uint8_t *const *rows,
+/* This lane's four samples of all rows, where all of them are on the picture, in words of which it has a part. */
+template <int BYTES>
+__device__ void fill_inside(const Large<BYTES> &s, long long x, const uint8_t *const *rows,
                             uint8_t *to)
 {
+    const long long word = x * BYTES & -WORD;
+    const unsigned shift = static_cast<unsigned>(x * BYTES % WORD) * 8;
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
+        uint32_t words[AT_ONCE][BYTES + 1];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const uint8_t *row = find_row(s, rows, r + i * WARPS);
+#pragma unroll
+            for (int j = 0; j <= BYTES; j++)
+                words[i][j] = s.border_word;
+            if (row)
+#pragma unroll
+                for (int j = 0; j <= BYTES; j++)
+                    words[i][j] = __ldg(reinterpret_cast<const uint32_t *>(row + word + j * WORD));
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            uint32_t own[BYTES];
+#pragma unroll
+            for (int j = 0; j < BYTES; j++)
+                own[j] = __funnelshift_r(words[i][j], words[i][j + 1], shift);
+            if (r + i * WARPS < s.tile_rows)
+                put_word(s, to, r + i * WARPS, own);
+        }
+    }
+}
+
+/* Any four samples: their places are found once. */
+template <int BYTES>
+__device__ void fill_mapped(const Large<BYTES> &s, long long x, int channel,
+                            const uint8_t *const *rows, uint8_t *to)
+{
+    constexpr unsigned PAIR = BYTES == 1 ? 0x0040 : 0x5410; /* bytes of two samples */
     int place[WORD];
 #pragma unroll
     for (int i = 0; i < WORD; i++) {
@@ -144,28 +180,39 @@ __device__ void fill_mapped(const Large &s, long long x, int channel, const uint
         place[i] = mapped < 0 ? -1 : static_cast<int>(mapped) * s.channels + channel;
     }
     for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
-        uint32_t bytes[AT_ONCE][WORD];
+        uint32_t samples[AT_ONCE][WORD];
 #pragma unroll
         for (int i = 0; i < AT_ONCE * WORD; i++) {
-            const uint8_t *row = find_row(s, rows, r + i / WORD * WARPS);
-            bytes[i / WORD][i % WORD] = s.border_word;
+            const Sample<BYTES> *row =
+                reinterpret_cast<const Sample<BYTES> *>(find_row(s, rows, r + i / WORD * WARPS));
+            samples[i / WORD][i % WORD] = s.border_word;
             if (row && place[i % WORD] >= 0)
-                bytes[i / WORD][i % WORD] = __ldg(row + place[i % WORD]);
+                samples[i / WORD][i % WORD] = __ldg(row + place[i % WORD]);
         }
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
+        for (int i = 0; i < AT_ONCE; i++) {
+            const uint32_t low = __byte_perm(samples[i][0], samples[i][1], PAIR);
+            const uint32_t high = __byte_perm(samples[i][2], samples[i][3], PAIR);
+            uint32_t own[BYTES];
+            if constexpr (BYTES == 1) {
+                own[0] = __byte_perm(low, high, 0x5410);
+            } else {
+                own[0] = low;
+                own[1] = high;
+            }
             if (r + i * WARPS < s.tile_rows)
-                *reinterpret_cast<uint32_t *>(to + (r + i * WARPS) * s.pitch) =
-                    __byte_perm(__byte_perm(bytes[i][0], bytes[i][1], 0x0040),
-                                __byte_perm(bytes[i][2], bytes[i][3], 0x0040), 0x5410);
+                put_word(s, to, r + i * WARPS, own);
+        }
     }
 }
 
-__device__ void fill(const Large &s, const Tile &tile, const uint8_t *const *rows, uint8_t *pixels)
+template <int BYTES>
+__device__ void fill(const Large<BYTES> &s, const Tile &tile, const uint8_t *const *rows,
+                     uint8_t *pixels)
 {
     for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
         const long long x = tile.x + at + s.origin_x;
-        if (s.words_in && x >= 0 && (x & -WORD) + 2 * WORD <= s.in_width)
+        if (s.words_in && x >= 0 && (x * BYTES & -WORD) + (BYTES + 1) * WORD <= s.in_width * BYTES)
             fill_inside(s, x, rows, pixels + at);
         else
             fill_mapped(s, x, tile.channel, rows, pixels + at);
@@ -177,9 +224,9 @@ __device__ void fill(const Large &s, const Tile &tile, const uint8_t *const *row
 /* Input row y: what it makes with the rows y - first to y - last of the second matrix, of which row i is at
  * held[i % ROWS], for the output rows first to last. `phase` is y % ROWS. SHORT: of a group only the first
  * half. */
-template <bool SHORT, int PLANES>
+template <bool SHORT, int BYTE, int PLANES, int ALL>
 __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], int phase,
-                         int first, int last, int (&sums)[ROWS][HALVES][PLANES][SUMS])
+                         int first, int last, int (&sums)[ROWS][HALVES][ALL][SUMS])
 {
     constexpr int WORDS = SHORT ? 2 : 4;
     uint32_t a[HALVES][WORDS];
@@ -192,11 +239,12 @@ __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], 
 #pragma unroll
         for (int i = 0; i < HALVES * PLANES; i++) {
             const uint2 &words = held[(phase - r + ROWS) % ROWS][i % PLANES];
+            int(&own)[SUMS] = sums[r][i / PLANES][i % PLANES + BYTE];
             if constexpr (SHORT) {
-                gf_multiply_16(sums[r][i / PLANES][i % PLANES], a[i / PLANES], words.x);
+                gf_multiply_16(own, a[i / PLANES], words.x);
             } else {
                 const uint32_t b[2] = {words.x, words.y};
-                gf_multiply_32(sums[r][i / PLANES][i % PLANES], a[i / PLANES], b);
+                gf_multiply_32(own, a[i / PLANES], b);
             }
         }
 }
@@ -204,9 +252,9 @@ __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], 
 /* Walks along a chunk of so many rows, a multiple of ROWS, and the ROWS - 1 input rows below it. `vectors` and
  * `row` are this lane's of the first. The first `above` rows of the chunk are zeros, and there are no input
  * rows for them. */
-template <bool SHORT, int PLANES>
+template <bool SHORT, int PLANES, int BYTE, int ALL>
 __device__ void walk(const uint2 *vectors, int rows, int above, const uint8_t *row, int pitch,
-                     int (&sums)[ROWS][HALVES][PLANES][SUMS])
+                     int (&sums)[ROWS][HALVES][ALL][SUMS])
 {
     uint2 held[ROWS][PLANES];
     const auto take = [&](int i) {
@@ -219,22 +267,23 @@ __device__ void walk(const uint2 *vectors, int rows, int above, const uint8_t *r
     for (int i = 0; i < ROWS; i++, row += pitch) {
         take(i);
         if (i >= above)
-            multiply<SHORT>(row, held, i, 0, i, sums);
+            multiply<SHORT, BYTE>(row, held, i, 0, i, sums);
     }
 #pragma unroll 1
     for (int left = rows - ROWS; left > 0; left -= ROWS)
 #pragma unroll
         for (int i = 0; i < ROWS; i++, row += pitch) {
             take(i);
-            multiply<SHORT>(row, held, i, 0, ROWS - 1, sums);
+            multiply<SHORT, BYTE>(row, held, i, 0, ROWS - 1, sums);
         }
 #pragma unroll
     for (int i = 0; i < ROWS - 1; i++, row += pitch)
-        multiply<SHORT>(row, held, i, i + 1, ROWS - 1, sums);
+        multiply<SHORT, BYTE>(row, held, i, i + 1, ROWS - 1, sums);
 }
 
 /* Begins to copy so many rows of the second matrix, from row `first` on, counted through all groups. */
-template <int PLANES> __device__ void send(const Large &s, int first, int rows, uint2 *chunk)
+template <int PLANES, int BYTES>
+__device__ void send(const Large<BYTES> &s, int first, int rows, uint2 *chunk)
 {
     const uint2 *from = s.words + static_cast<size_t>(first) * PLANES * ROW_VECTORS;
     for (int i = threadIdx.x * 2; i < rows * PLANES * ROW_VECTORS; i += THREADS * 2)
@@ -247,12 +296,12 @@ struct Step {
     int pass, group, first;
 };
 
-__device__ int rows_of(const Large &s, const Step &step)
+template <int BYTES> __device__ int rows_of(const Large<BYTES> &s, const Step &step)
 {
     return min(s.chunk, min(step.pass + s.pass, s.rows) - step.first);
 }
 
-__device__ Step step_after(const Large &s, Step step)
+template <int BYTES> __device__ Step step_after(const Large<BYTES> &s, Step step)
 {
     const int end = min(step.pass + s.pass, s.rows);
     step.first += rows_of(s, step);
@@ -263,10 +312,24 @@ __device__ Step step_after(const Large &s, Step step)
     return {end, 0, end};
 }
 
+/* Walks along a chunk for bytes number BYTE. */
+template <int PLANES, int BYTE, int BYTES>
+__device__ void add_chunk(const Large<BYTES> &s, const Step &step, const uint2 *chunk,
+                          const uint8_t *own, Sums<PLANES, BYTES> &sums)
+{
+    const uint8_t *const row = own + (BYTES - 1 - BYTE) * s.tile_rows * s.pitch +
+                               (step.first - step.pass) * s.pitch + step.group * GROUP;
+    const int above = step.first ? 0 : s.rows - s.height;
+    if (s.ends_half && step.group == s.groups - 1)
+        walk<true, PLANES, BYTE>(chunk, rows_of(s, step), above, row, s.pitch, sums);
+    else
+        walk<false, PLANES, BYTE>(chunk, rows_of(s, step), above, row, s.pitch, sums);
+}
+
 /* All products of a tile. The first chunk is on its way. */
-template <int PLANES>
-__device__ void sum_up(const Large &s, const Tile &tile, uint2 *chunks, const uint8_t **rows,
-                       uint8_t *pixels, int (&sums)[ROWS][HALVES][PLANES][SUMS])
+template <int PLANES, int BYTES>
+__device__ void sum_up(const Large<BYTES> &s, const Tile &tile, uint2 *chunks, const uint8_t **rows,
+                       uint8_t *pixels, Sums<PLANES, BYTES> &sums)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint8_t *own = pixels + warp * ROWS * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
@@ -283,12 +346,9 @@ __device__ void sum_up(const Large &s, const Tile &tile, uint2 *chunks, const ui
         next = step_after(s, step);
         if (next.pass < s.rows)
             send<PLANES>(s, next.group * s.rows + next.first, rows_of(s, next), other);
-        const uint8_t *const row = own + (step.first - step.pass) * s.pitch + step.group * GROUP;
-        const int above = step.first ? 0 : s.rows - s.height;
-        if (s.ends_half && step.group == s.groups - 1)
-            walk<true>(chunk + lane, rows_of(s, step), above, row, s.pitch, sums);
-        else
-            walk<false>(chunk + lane, rows_of(s, step), above, row, s.pitch, sums);
+        if constexpr (BYTES == 2)
+            add_chunk<PLANES, 1>(s, step, chunk + lane, own, sums);
+        add_chunk<PLANES, 0>(s, step, chunk + lane, own, sums);
         uint2 *const done = chunk;
         chunk = other;
         other = done;
@@ -310,8 +370,19 @@ template <int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int
     }
 }
 
+/* The same of 16 bits, as a whole number; of f64 it has a digit or two too many at most. */
+template <int ALL> __device__ double join_words(const int (&sums)[ALL][SUMS], int i)
+{
+    long long sum = 0;
+#pragma unroll
+    for (int p = ALL - 1; p >= 0; p--)
+        sum = sum * 256 + sums[p][i];
+    return static_cast<double>(sum);
+}
+
 /* Where row r of a tile begins. */
-__device__ unsigned char *output_row(const Large &s, const Tile &tile, int r)
+template <int BYTES>
+__device__ unsigned char *output_row(const Large<BYTES> &s, const Tile &tile, int r)
 {
     return static_cast<unsigned char *>(s.out.samples) + (tile.top - s.y0 + r) * s.out.stride +
            blockIdx.y * s.out.batch;
@@ -325,7 +396,7 @@ __device__ int column_of(int half, int j)
 }
 
 /* Whole rows of bytes of one channel: two lanes change places so that each has four samples side by side. */
-__device__ void store_words(const Large &s, const Tile &tile, const float (&v)[OWN])
+__device__ void store_words(const Large<1> &s, const Tile &tile, const float (&v)[OWN])
 {
     const int lane = threadIdx.x % 32, odd = lane % 2;
     const int own = odd * (HALF / 2) + lane / 4 * BLOCK + lane % 4 / 2 * WORD;
@@ -341,7 +412,21 @@ __device__ void store_words(const Large &s, const Tile &tile, const float (&v)[O
     }
 }
 
-__device__ void store(const Large &s, const Tile &tile, const float (&v)[OWN])
+/* The same of 16 bits: a lane's samples are pairs. */
+__device__ void store_words(const Large<2> &s, const Tile &tile, const double (&v)[OWN])
+{
+#pragma unroll
+    for (int i = 0; i < OWN; i += 2) {
+        const int r = static_cast<int>(threadIdx.x) / 32 * ROWS + i / (HALVES * SUMS);
+        const int x = tile.x + column_of(i / SUMS % HALVES, i % SUMS);
+        if (r < tile.rows)
+            *reinterpret_cast<uint32_t *>(output_row(s, tile, r) + x * sizeof(uint16_t)) =
+                gf_round(v[i], 65535) | gf_round(v[i + 1], 65535) << 16;
+    }
+}
+
+template <int BYTES>
+__device__ void store(const Large<BYTES> &s, const Tile &tile, const Number<BYTES> (&v)[OWN])
 {
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
@@ -353,16 +438,21 @@ __device__ void store(const Large &s, const Tile &tile, const float (&v)[OWN])
     }
 }
 
-template <int PLANES>
-__device__ void finish(const Large &s, const Tile &tile,
-                       const int (&sums)[ROWS][HALVES][PLANES][SUMS])
+template <int BYTES, int ALL>
+__device__ void finish(const Large<BYTES> &s, const Tile &tile,
+                       const int (&sums)[ROWS][HALVES][ALL][SUMS])
 {
     const bool colour = tile.channel < s.post_channels;
-    const float offset = !s.finished || colour ? s.offset : s.bare_offset;
-    float v[OWN];
+    const Number<BYTES> offset = !s.finished || colour ? s.offset : s.bare_offset;
+    Number<BYTES> v[OWN];
 #pragma unroll
-    for (int i = 0; i < OWN; i++)
-        v[i] = fmaf(join(sums[i / (HALVES * SUMS)][i / SUMS % HALVES], i % SUMS), s.scale, offset);
+    for (int i = 0; i < OWN; i++) {
+        const int(&own)[ALL][SUMS] = sums[i / (HALVES * SUMS)][i / SUMS % HALVES];
+        if constexpr (BYTES == 1)
+            v[i] = fmaf(join(own, i % SUMS), s.scale, offset);
+        else
+            v[i] = fma(join_words(own, i % SUMS), s.scale, offset);
+    }
     if (!s.finished) {
         gf_combine_alone(s.finish, v);
         gf_post_each(s.finish, v, [&](int) { return colour; });
@@ -374,7 +464,7 @@ __device__ void finish(const Large &s, const Tile &tile,
 }
 
 /* A tile of opacity: the samples under the anchor. */
-__device__ void copy(const Large &s, const Tile &tile)
+template <int BYTES> __device__ void copy(const Large<BYTES> &s, const Tile &tile)
 {
     for (int i = threadIdx.x; i < tile.rows * STRIP; i += THREADS) {
         const int r = i / STRIP, x = tile.x + i % STRIP;
@@ -382,19 +472,22 @@ __device__ void copy(const Large &s, const Tile &tile)
             continue;
         const uint8_t *row = locate(s, tile, r + s.anchor_y);
         const long long at = gf_border_index(x + s.origin_x + s.anchor_x, s.in_width, s.border);
-        const unsigned sample =
-            row && at >= 0 ? row[at * s.channels + tile.channel] : s.border_word & 0xFF;
+        unsigned sample = s.border_word & ((1u << 8 * BYTES) - 1);
+        if (row && at >= 0)
+            sample = reinterpret_cast<const Sample<BYTES> *>(row)[at * s.channels + tile.channel];
         gf_store(output_row(s, tile, r), static_cast<size_t>(x) * s.channels + tile.channel,
-                 static_cast<float>(sample) * s.finish.gain, s.finish.out);
+                 static_cast<Number<BYTES>>(sample) * s.finish.gain, s.finish.out);
     }
 }
 
 /* ---- the kernel ---- */
 
 /* In shared memory: two chunks, where the input's rows are, the input. */
-template <int PLANES>
-__global__ void __launch_bounds__(THREADS, PLANES == 1 ? 5 : 3)
-    tensor_large(const __grid_constant__ Large s)
+template <int PLANES, int BYTES>
+__global__ void __launch_bounds__(THREADS, PLANES == 1  ? (BYTES == 1 ? 5 : 3)
+                                           : BYTES == 1 ? 3
+                                                        : 2)
+    tensor_large(const __grid_constant__ Large<BYTES> s)
 {
     GF_BLOCK_MEMORY(uint4, memory);
     uint2 *const chunks = reinterpret_cast<uint2 *>(memory);
@@ -405,28 +498,28 @@ __global__ void __launch_bounds__(THREADS, PLANES == 1 ? 5 : 3)
     if (s.keep_alpha && tile.channel == s.channels - 1)
         return copy(s, tile);
     send<PLANES>(s, 0, rows_of(s, {0, 0, 0}), chunks);
-    int sums[ROWS][HALVES][PLANES][SUMS] = {};
+    Sums<PLANES, BYTES> sums = {};
     sum_up<PLANES>(s, tile, chunks, rows, pixels, sums);
-    finish<PLANES>(s, tile, sums);
+    finish(s, tile, sums);
 }
 
 /* ---- the launcher ---- */
 
 /* Where nothing but the gain follows on the sums, it is part of their scale and offset, as the unit is. */
-void fold(const GfStep *step, double unit, Large *s)
+template <int BYTES> void fold(const GfStep *step, double unit, Large<BYTES> *s)
 {
     const GfLinear *linear = &step->linear;
     s->finished = gf_tensor_finishes(step);
     const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
-    s->scale = static_cast<float>(linear->scale * gain * unit);
-    s->bare_offset = static_cast<float>(linear->offset * gain);
-    s->offset = static_cast<float>(linear->offset * gain + mid);
+    s->scale = static_cast<Number<BYTES>>(linear->scale * gain * unit);
+    s->bare_offset = static_cast<Number<BYTES>>(linear->offset * gain);
+    s->offset = static_cast<Number<BYTES>>(linear->offset * gain + mid);
 }
 
-Large describe(const GfLaunch *launch, const GfTensorState *state)
+template <int BYTES> Large<BYTES> describe(const GfLaunch *launch, const GfTensorState *state)
 {
     const GfStep *step = launch->step;
-    Large s = {};
+    Large<BYTES> s = {};
     s.in = launch->in;
     s.out = launch->out;
     s.y0 = launch->y0;
@@ -447,37 +540,45 @@ Large describe(const GfLaunch *launch, const GfTensorState *state)
     s.ends_half = gf_large_ends_half(&step->linear);
     s.chunk = static_cast<int>(gf_large_chunk(state->large.planes));
     s.pitch = static_cast<int>(gf_large_pitch(&step->linear));
-    s.pass = static_cast<int>(gf_large_pass(&step->linear, state->large.planes));
-    s.tile_rows =
-        static_cast<int>(gf_large_tile_rows(gf_large_pass(&step->linear, state->large.planes)));
+    s.pass = static_cast<int>(gf_large_pass(&step->linear, BYTES, state->large.planes));
+    s.tile_rows = static_cast<int>(
+        gf_large_tile_rows(gf_large_pass(&step->linear, BYTES, state->large.planes)));
     s.keep_alpha = step->keep_alpha;
     s.words_in = step->channels == 1 && gf_aligned(s.in.samples, s.in.stride, s.in.batch, WORD);
-    s.words_out = step->channels == 1 && step->out == GF_U8 &&
+    s.words_out = step->channels == 1 && step->out == step->in &&
                   gf_aligned(s.out.samples, s.out.stride, s.out.batch, WORD);
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
-        s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;
-    s.finish = gf_finish<float>(step);
+        s.border_word =
+            static_cast<uint32_t>(step->border_value) * (BYTES == 1 ? 0x01010101u : 0x00010001u);
+    s.finish = gf_finish<Number<BYTES>>(step);
     s.words = reinterpret_cast<const uint2 *>(state->large_words);
     fold(step, state->large.unit, &s);
     return s;
+}
+
+template <int PLANES, int BYTES> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    const Large<BYTES> s = describe<BYTES>(launch, state);
+    const size_t bytes =
+        gf_large_bytes(&launch->step->linear, BYTES, PLANES, static_cast<size_t>(s.pass));
+    const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
+    const size_t blocks = s.strips * down * launch->step->channels;
+    /* More than a grid may have are none: the launch fails. */
+    const dim3 grid(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks),
+                    static_cast<unsigned>(launch->count));
+    return gf_launch(tensor_large<PLANES, BYTES>, {grid, THREADS, bytes}, stream, s);
 }
 
 } // namespace
 
 extern "C" cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream)
 {
-    const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    const bool one = static_cast<const GfTensorState *>(launch->state)->large.planes == 1;
     if (launch->tiling > 0)
         return cudaErrorNotSupported;
-    const auto kernel = state->large.planes == 1 ? tensor_large<1> : tensor_large<3>;
-    const Large s = describe(launch, state);
-    const size_t bytes =
-        gf_large_bytes(&launch->step->linear, state->large.planes, static_cast<size_t>(s.pass));
-    const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
-    const size_t blocks = s.strips * down * launch->step->channels;
-    /* More than a grid may have are none: the launch fails. */
-    const dim3 grid(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks),
-                    static_cast<unsigned>(launch->count));
-    return gf_launch(kernel, {grid, THREADS, bytes}, stream, s);
+    if (launch->step->in == GF_U8)
+        return one ? run<1, 1>(launch, stream) : run<3, 1>(launch, stream);
+    return one ? run<1, 2>(launch, stream) : run<3, 2>(launch, stream);
 }

@@ -332,16 +332,16 @@ static GfStatus check_weights(const GfStep *step)
 bool gf_tensor_is_large(const GfStep *step)
 {
     const GfStep computed = computed_step(step);
-    return !use_factors(step) && !fits(&computed);
+    return step->in == GF_U16 || (!use_factors(step) && !fits(&computed));
 }
 
 GfStatus gf_tensor_supports_kernels(const GfStep *step)
 {
     const GfStep computed = computed_step(step);
-    if (use_factors(step))
-        return GF_OK;
     if (gf_tensor_is_large(step))
         return gf_tensor_large_supports(step);
+    if (use_factors(step))
+        return GF_OK;
     return check_weights(&computed);
 }
 

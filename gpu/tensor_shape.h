@@ -145,16 +145,18 @@ static inline size_t gf_large_tile_rows(size_t pass)
     return GF_LARGE_ROWS - 1 + pass;
 }
 
-/* Bytes of shared memory for a block of threads: two chunks, the tile's input, and where its rows are. */
-static inline size_t gf_large_bytes(const GfLinear *linear, size_t planes, size_t pass)
+/* Bytes of shared memory for a block of threads: two chunks, the tile's input, of samples of so many bytes, and where its
+ * rows are. */
+static inline size_t gf_large_bytes(const GfLinear *linear, size_t bytes, size_t planes,
+                                    size_t pass)
 {
     return 2 * gf_large_chunk(planes) * planes * GF_LARGE_ROW_BYTES +
-           gf_large_tile_rows(pass) * (gf_large_pitch(linear) + sizeof(void *));
+           gf_large_tile_rows(pass) * (bytes * gf_large_pitch(linear) + sizeof(void *));
 }
 
 /* Rows of the matrix that are computed in a pass, in as few passes as shared memory has room for; 0 where it has none for
  * as many as a tile has rows. */
-static inline size_t gf_large_pass(const GfLinear *linear, size_t planes)
+static inline size_t gf_large_pass(const GfLinear *linear, size_t bytes, size_t planes)
 {
     const size_t rows = gf_large_rows(linear);
     if (linear->width > GF_SHARED_BYTES)
@@ -162,7 +164,7 @@ static inline size_t gf_large_pass(const GfLinear *linear, size_t planes)
     for (size_t passes = 1;; passes++) {
         const size_t each = (rows + passes - 1) / passes;
         const size_t pass = (each + GF_LARGE_STEP - 1) / GF_LARGE_STEP * GF_LARGE_STEP;
-        if (gf_large_bytes(linear, planes, pass) <= GF_SHARED_BYTES)
+        if (gf_large_bytes(linear, bytes, planes, pass) <= GF_SHARED_BYTES)
             return pass;
         if (pass <= GF_LARGE_ROWS)
             return 0;

@@ -137,6 +137,48 @@ static void check(const GfStep *step, size_t planes, bool white)
     free(words);
 }
 
+/* Against the kernel on random samples of 16 bits, or on white: upper and lower bytes by themselves. Sums of a plane times
+ * lower bytes, and of the plane below it times upper ones, are added up in 32 bits. */
+static void check_16_bits(const GfStep *step, size_t planes, bool white)
+{
+    enum { SUMS = GF_TENSOR_PLANES + 1 };
+    const GfLinear *linear = &step->linear;
+    GfTensorLarge large;
+    uint32_t *words;
+    assert_int_equal(supports(step), GF_OK);
+    assert_true(gf_tensor_is_large(step));
+    assert_int_equal(gf_tensor_large_plan(step, &large, &words), GF_OK);
+    assert_int_equal(large.planes, planes);
+    const size_t pitch = large.groups * GROUP, count = large.rows * pitch;
+    unsigned char *upper = malloc(count), *lower = malloc(count);
+    assert_non_null(upper);
+    assert_non_null(lower);
+    for (size_t i = 0; i < count; i++) {
+        upper[i] = white ? 255 : (unsigned char)next();
+        lower[i] = white ? 255 : (unsigned char)next();
+    }
+    for (size_t n = 0; n < BLOCK; n++) {
+        double exact = 0.0, rounding = 0.0, sum = 0.0;
+        int64_t high[SUMS] = {0}, low[SUMS] = {0};
+        multiply(&large, words, upper, n, high + 1);
+        multiply(&large, words, lower, n, low);
+        for (size_t i = 0; i < linear->width * linear->height; i++) {
+            const size_t row = large.rows - linear->height + i / linear->width;
+            const size_t at = row * pitch + i % linear->width + n;
+            exact += linear->weights[i] * (256.0 * upper[at] + lower[at]);
+            rounding += 65535.0 * large.unit / 2.0;
+        }
+        for (size_t p = SUMS; p-- > 0;) {
+            assert_true(llabs(high[p] + low[p]) <= INT32_MAX);
+            sum = 256.0 * sum + (double)(high[p] + low[p]);
+        }
+        assert_true(fabs(large.unit * sum - exact) <= (planes == 1 ? 1e-6 : rounding));
+    }
+    free(upper);
+    free(lower);
+    free(words);
+}
+
 /* Sizes that have no other way: taller than 15, or wider on one channel than 25. */
 static void pick_size(size_t most, size_t *width, size_t *height)
 {
@@ -216,9 +258,18 @@ static void test_limits(void **unused)
     fill_fractions(SIDE * SIDE);
     step = bank(1, SIDE, SIDE);
     check(&step, GF_TENSOR_PLANES, true);
-    assert_true(gf_large_pass(&step.linear, GF_TENSOR_PLANES) < gf_large_rows(&step.linear));
+    assert_true(gf_large_pass(&step.linear, 1, GF_TENSOR_PLANES) < gf_large_rows(&step.linear));
     step = bank(1, 8, SIDE * SIDE / 8);
     check(&step, GF_TENSOR_PLANES, false);
+}
+
+static void check_pass(const GfLinear *linear, size_t bytes, size_t planes)
+{
+    const size_t pass = gf_large_pass(linear, bytes, planes), rows = gf_large_rows(linear);
+    assert_true(pass > 0 && pass % GF_LARGE_STEP == 0 && pass <= rows);
+    assert_true(gf_large_bytes(linear, bytes, planes, pass) <= GF_SHARED_BYTES);
+    const size_t passes = (rows + pass - 1) / pass;
+    assert_true(passes == 1 || rows - (passes - 1) * pass + passes * GF_LARGE_STEP >= pass);
 }
 
 /* Passes are whole steps, have room, and are as high as each other but for the last. */
@@ -227,14 +278,10 @@ static void test_passes(void **unused)
     (void)unused;
     for (size_t width = 1; width < 1600; width += 13)
         for (size_t height = 1; height < 3000; height += 61)
-            for (size_t planes = 1; planes <= GF_TENSOR_PLANES; planes += GF_TENSOR_PLANES - 1) {
+            for (size_t bytes = 1; bytes <= (width < 700 ? 2 : 1); bytes++) {
                 const GfLinear linear = {.width = width, .height = height};
-                const size_t pass = gf_large_pass(&linear, planes), rows = gf_large_rows(&linear);
-                assert_true(pass > 0 && pass % GF_LARGE_STEP == 0 && pass <= rows);
-                assert_true(gf_large_bytes(&linear, planes, pass) <= GF_SHARED_BYTES);
-                const size_t passes = (rows + pass - 1) / pass;
-                assert_true(passes == 1 ||
-                            rows - (passes - 1) * pass + passes * GF_LARGE_STEP >= pass);
+                check_pass(&linear, bytes, 1);
+                check_pass(&linear, bytes, GF_TENSOR_PLANES);
             }
 }
 
@@ -303,6 +350,51 @@ static void test_wide(void **unused)
     assert_int_equal(tensor->supports(&step, true), GF_EUNSUPPORTED);
 }
 
+static GfStep bank_on_16_bits(size_t width, size_t height)
+{
+    GfStep step = bank(1, width, height);
+    step.in = step.out = GF_U16;
+    return step;
+}
+
+/* Of all sizes; also where f32 is not enough: what is joined is joined in f64. */
+static void test_16_bits(void **unused)
+{
+    const GfAlgorithm *tensor = gf_algorithm_find("tensor");
+    (void)unused;
+    for (size_t i = 0; i < 40; i++) {
+        const size_t width = between(2, 40), height = between(2, 40);
+        const bool whole = i % 2;
+        if (whole)
+            fill_integers(width * height, 100);
+        else
+            fill_fractions(width * height);
+        weights[0] = whole ? 101 : weights[0]; /* the unit is 1 */
+        GfStep step = bank_on_16_bits(width, height);
+        check_16_bits(&step, whole ? 1 : GF_TENSOR_PLANES, i % 4 < 2);
+        assert_int_equal(tensor->supports(&step, true), GF_OK);
+    }
+    fill_fractions(9 * 9);
+    GfStep step = bank_on_16_bits(9, 9);
+    step.linear.scale = 100.0; /* what the weights' last digits lose is seen */
+    refuses(&step, "23 bits");
+    step = bank_on_16_bits(9, 9);
+    step.out = GF_F32;
+    refuses(&step, "8 or 16 bits");
+    step = bank_on_16_bits(9, 9);
+    step.separable = true;
+    refuses(&step, "no products");
+    step = bank_on_16_bits(9, 9);
+    step.linear.filters = 2;
+    refuses(&step, "single kernels");
+    step = bank_on_16_bits(9, 9);
+    step.border = GF_BORDER_CONSTANT;
+    step.border_value = 65536.0;
+    refuses(&step, "border");
+    step.border_value = 65535.0;
+    assert_int_equal(supports(&step), GF_OK);
+}
+
 /* `auto` takes it where there is enough to do. */
 static void test_choice(void **unused)
 {
@@ -328,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_fractions),     cmocka_unit_test(test_integers),
         cmocka_unit_test(test_large_weights), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_passes),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_wide),          cmocka_unit_test(test_choice)};
+        cmocka_unit_test(test_16_bits),       cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
