@@ -62,6 +62,9 @@ static Spec draw_picture(uint64_t *state)
         spec.taps = TAPS_GAUSS;
     if (spec.kernel == 3 && spec.in == GF_U8 && below(state, 3) == 0)
         spec.taps = TAPS_SOBEL;
+    /* As the program does: f32 holds sums of few taps on 16 bits, and no differences of floats. */
+    spec.wide =
+        (spec.in == GF_U16 && spec.kernel > 7) || (spec.in == GF_F32 && below(state, 4) == 0);
     return spec;
 }
 

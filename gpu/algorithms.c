@@ -454,7 +454,7 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
      .summary = "rows roll through registers; kernels up to 7 x 7, on one channel 15 x 15; larger "
-                "ones, and sums in f64, in tiles",
+                "ones, and sums of most in f64, in tiles",
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
      .pays = gf_special_pays,
@@ -465,10 +465,11 @@ const GfAlgorithm gf_algorithms[] = {
      .summary = "a row pass and a column pass in one kernel, for kernels that are products",
      .source = "beyond the sources",
      .supports = separable_supports,
+     .pays = gf_separable_pays,
      .launch = LAUNCHER(gf_launch_separable)},
     {.name = "tensor",
-     .summary = "products of matrices on tensor cores: of bytes for pictures of 8 bits, of halves "
-                "for layers",
+     .summary = "products of matrices on tensor cores: of bytes for pictures of 8 and 16 bits, "
+                "of halves for layers",
      .source = "beyond the sources",
      .supports = tensor_supports,
      .pays = gf_tensor_pays,

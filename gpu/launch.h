@@ -79,6 +79,28 @@ typedef struct GfGradient {
     double middle, unit;
 } GfGradient;
 
+/* Do sums in f64 roll through registers, if its kernels are taken as they come, or as products? Squares of an odd side,
+ * and two only up to a smaller one. */
+enum { GF_WIDE_PRODUCT = 31, GF_WIDE_PRODUCT_OF_TWO = 15 };
+
+static inline bool gf_is_wide_square(const GfStep *step, size_t most)
+{
+    const GfLinear *linear = &step->linear;
+    return step->in != GF_F64 && linear->width == linear->height && linear->width % 2 != 0 &&
+           linear->width >= 3 && linear->width <= most;
+}
+
+static inline bool gf_special_is_wide(const GfStep *step)
+{
+    return gf_is_wide_square(step, GF_SPECIAL_SIDE);
+}
+
+static inline bool gf_separable_is_wide(const GfStep *step)
+{
+    return gf_is_wide_square(step,
+                             step->linear.filters == 1 ? GF_WIDE_PRODUCT : GF_WIDE_PRODUCT_OF_TWO);
+}
+
 /* Taps that a method may add up one after the other, before that sum is added to others, so that f32
  * keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many such
  * sums, which together are no more than width + height. */
@@ -161,10 +183,8 @@ cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_tile(const GfLaunch *launch, cudaStream_t stream);
 
-/* Sums in f64 of odd squares, whose samples are not f64: the forms of `special` for small kernels and of `separable`, which
- * gf_launch_special() and gf_launch_separable() pass on. */
-bool gf_special_is_wide(const GfLaunch *launch);
-bool gf_separable_is_wide(const GfLaunch *launch);
+/* Sums in f64 of odd squares: the forms of `special` for small kernels and of `separable`, which gf_launch_special() and
+ * gf_launch_separable() pass on. */
 cudaError_t gf_launch_special_wide(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream);
 

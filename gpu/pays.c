@@ -112,10 +112,12 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
-/* The upper bytes and the lower ones. */
+/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty
+ * (bench/results/2026-11-26-h200.md). */
 static bool tensor_pays_on_16_bits(const GfStep *step, double work)
 {
-    return gf_special_side(&step->linear) >= 9 && work >= 1 << 27;
+    const size_t least = step->channels == 1 ? 9 : 11;
+    return gf_special_side(&step->linear) >= least && step->out_width >= 128 && work >= 3 << 24;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -135,15 +137,18 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     return samples >= least_for_strips(step, side);
 }
 
-/* Kernels in tiles. Two passes are faster for products from 9 x 9 on, and from 7 x 7 on large pictures; `shared` is on
- * small ones, if it has room. */
+/* Sums in f64, and kernels in tiles. Two passes are faster for products where sums in f64 roll, of others from 9 x 9 on, and
+ * from 7 x 7 on large pictures; `shared` is on small ones, if it has room. */
 static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double samples)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = linear->width > linear->height ? linear->width : linear->height;
-    if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22)))
+    const bool rolls = use->wide && gf_special_is_wide(step);
+    if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
+                                  (use->wide && gf_separable_is_wide(step))))
         return false;
-    return samples >= 1 << 17 || gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
+    return samples >= (rolls ? 1 << 16 : 1 << 17) ||
+           gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
 
 /* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu),
@@ -165,6 +170,15 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return !is_product(step, use) ||
                (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
     return !is_product(step, use) && samples >= (side <= 11 ? 1 << 17 : 1 << 19);
+}
+
+/* Small pictures whose sums in f64 roll have too few strips. */
+bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double samples = pixels_of(step, use) * (double)step->channels;
+    (void)card;
+    return !use->wide || !gf_separable_is_wide(step) || samples >= 3 << 13 ||
+           gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
 
 /* ---- layers on pictures: of few channels ---- */
@@ -241,16 +255,21 @@ static bool tensor_pays_on_squares(const GfStep *step, double pixels)
     return cost_of(linear, pixels, own) < cost_of(linear, pixels, other);
 }
 
-/* Single taps, piece by piece; of a few deep maps the others' blocks have long to go. */
+/* Single taps, piece by piece; of a few deep maps the others' blocks have long to go, and of many shallow ones nearly
+ * all time goes by what they write. */
 static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
 {
     const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
-    if (depth < 16 || maps < 4)
+    const double work = (double)(depth * linear->filters) * pixels;
+    if (depth < 8 || maps < 4)
+        return false;
+    if (depth < 32 && maps >= 80)
+        return pixels >= 1 << 8;
+    if (depth < 16)
         return false;
     if (maps >= 64)
-        return (double)(depth * linear->filters) * pixels >= 1 << 23;
-    return maps >= 32 && depth < 256 ? depth >= 128 && pixels < 1 << 11
-                                     : depth >= 256 && pixels < (maps >= 32 ? 1 << 11 : 1 << 10);
+        return work >= 1 << 23;
+    return maps >= 32 ? work >= 1 << 24 : depth >= 256 && pixels < 1 << 8;
 }
 
 static bool general_pays_on_pixels(const GfLinear *linear, double pixels)

@@ -581,7 +581,7 @@ template <typename In> cudaError_t run_side(const GfLaunch *launch, cudaStream_t
 
 extern "C" cudaError_t gf_launch_separable(const GfLaunch *launch, cudaStream_t stream)
 {
-    if (gf_separable_is_wide(launch))
+    if (launch->wide && gf_separable_is_wide(launch->step))
         return gf_launch_separable_wide(launch, stream);
     if (launch->wide)
         return gf_with_sample<double>(launch->step->in, [&](auto sample) {

@@ -996,8 +996,9 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
 {
     const GfStep *step = launch->step;
     if (gf_special_is_tile(step, launch->wide))
-        return gf_special_is_wide(launch) ? gf_launch_special_wide(launch, stream)
-                                          : gf_launch_special_tile(launch, stream);
+        return launch->wide && launch->tiling == 0 && gf_special_is_wide(step)
+                   ? gf_launch_special_wide(launch, stream)
+                   : gf_launch_special_tile(launch, stream);
     if (gf_special_is_short(launch) &&
         (step->linear.width <= 3 || step->out_width * step->out_height >= MEDIUM))
         return gf_launch_special_short(launch, stream);

@@ -17,9 +17,8 @@
 namespace
 {
 
-constexpr int WARPS = 4, THREADS = 32 * WARPS;     /* of a block, at most */
-constexpr int ROWS = 4;                            /* that a warp sends for at once */
-constexpr int MOST_PRODUCT = 31, MOST_OF_TWO = 15; /* rows of products, and of two of them */
+constexpr int WARPS = 4, THREADS = 32 * WARPS; /* of a block, at most */
+constexpr int ROWS = 4;                        /* that a warp sends for at once */
 
 /* What a kernel is compiled for. RUN: outputs of a lane, side by side. */
 template <int SIDE, int FILTERS_, bool PRODUCT_> struct Shape {
@@ -33,6 +32,8 @@ template <int SIDE, int FILTERS_, bool PRODUCT_> struct Shape {
      * vectors lie before the odd ones, so that lanes side by side read vectors side by side. */
     static constexpr int HALF = 36, PITCH = RUN == 4 ? 2 * HALF : COLUMNS / 2;
     static_assert(COLUMNS % 2 == 0 && COLUMNS <= 2 * PITCH);
+    /* Are sums that nobody needs, at a walk's ends, worth asking for? */
+    static constexpr bool SKIPS = !PRODUCT && K > 3;
 };
 
 template <typename S> struct Taps {
@@ -252,10 +253,11 @@ __device__ void read_windows(const Row<S> &row, double (&x)[S::RUN + S::K - 1])
 /* Sums under way: the j-th of a column have met j rows. */
 template <typename S> using Sums = double[S::K][S::RUN];
 
-/* A row meets kernel f; what has met its last row comes out in `done`. */
-template <typename S>
-__device__ void add_row(const Wide<S> &s, int f, const double (&x)[S::RUN + S::K - 1],
-                        Sums<S> &sums, double (&done)[S::RUN])
+/* A row meets kernel f; what has met its last row comes out in `done`. EDGE: a walk of so many output rows begins or ends
+ * near by, and no sums are made but theirs; `row` is the row's number in the walk. */
+template <bool EDGE, typename S>
+__device__ void add_row(const Wide<S> &s, int f, int row, int count,
+                        const double (&x)[S::RUN + S::K - 1], Sums<S> &sums, double (&done)[S::RUN])
 {
     constexpr int K = S::K;
     double filtered[S::RUN] = {};
@@ -267,7 +269,7 @@ __device__ void add_row(const Wide<S> &s, int f, const double (&x)[S::RUN + S::K
 #pragma unroll
     for (int j = K - 1; j >= 0; j--)
 #pragma unroll
-        for (int i = 0; i < S::RUN; i++) {
+        for (int i = 0; i < S::RUN && (!EDGE || (row >= j && row - j < count)); i++) {
             double sum = j > 0 ? sums[j][i] : 0.0;
             if constexpr (S::PRODUCT)
                 sum = fma(s.taps.column[f][j], filtered[i], sum);
@@ -277,6 +279,16 @@ __device__ void add_row(const Wide<S> &s, int f, const double (&x)[S::RUN + S::K
                     sum = fma(s.taps.kernel[f][j * K + k], x[i + k], sum);
             (j == K - 1 ? done[i] : sums[(j + 1) % K][i]) = sum;
         }
+}
+
+template <bool EDGE, typename S>
+__device__ void add_filters(const Wide<S> &s, int row, int count,
+                            const double (&x)[S::RUN + S::K - 1], Sums<S> (&sums)[S::FILTERS],
+                            double (&done)[S::FILTERS][S::RUN])
+{
+#pragma unroll
+    for (int f = 0; f < S::FILTERS; f++)
+        add_row<EDGE>(s, f, row, count, x, sums[f], done[f]);
 }
 
 /* From sums to samples. */
@@ -393,10 +405,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<S>) wide(const __grid_constant
         for (int i = 0; i < ROWS && begin + i < end; i++) {
             double x[S::RUN + S::K - 1], done[S::FILTERS][S::RUN];
             read_windows<S>(rows[i], x);
-#pragma unroll
-            for (int f = 0; f < S::FILTERS; f++)
-                add_row(s, f, x, sums[f], done[f]);
-            if (begin + i < S::K - 1)
+            const int row = begin + i;
+            if (S::SKIPS && (row < S::K - 1 || row >= walk.rows))
+                add_filters<true>(s, row, walk.rows, x, sums, done);
+            else
+                add_filters<false>(s, row, walk.rows, x, sums, done);
+            if (row < S::K - 1)
                 continue;
             finish(s, colour, done);
             store(s, target, rows[i], done[0]);
@@ -461,14 +475,14 @@ template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t strea
     return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * warps}), stream, s);
 }
 
-/* Of kernels of K x K, or the next size, up to that of MOST; two of them up to MOST_OF_TWO. */
+/* Of kernels of K x K, or the next size, up to that of MOST. */
 template <int K, int MOST, bool PRODUCT>
 cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfLinear *linear = &launch->step->linear;
     if (linear->width == K && linear->filters == 1)
         return run<Shape<K, 1, PRODUCT>>(launch, stream);
-    if constexpr (K <= MOST_OF_TWO)
+    if constexpr (K <= GF_WIDE_PRODUCT_OF_TWO)
         if (linear->width == K)
             return run<Shape<K, 2, PRODUCT>>(launch, stream);
     if constexpr (K < MOST)
@@ -476,32 +490,14 @@ cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
     return cudaErrorNotSupported;
 }
 
-bool is_odd_square(const GfLaunch *launch, size_t most)
-{
-    const GfLinear *linear = &launch->step->linear;
-    return launch->wide && launch->tiling == 0 && launch->step->in != GF_F64 &&
-           linear->width == linear->height && linear->width % 2 != 0 && linear->width >= 3 &&
-           linear->width <= (linear->filters == 1 ? most : gf_min(most, MOST_OF_TWO));
-}
-
 } // namespace
-
-extern "C" bool gf_special_is_wide(const GfLaunch *launch)
-{
-    return is_odd_square(launch, GF_SPECIAL_SIDE);
-}
 
 extern "C" cudaError_t gf_launch_special_wide(const GfLaunch *launch, cudaStream_t stream)
 {
     return run_side<3, GF_SPECIAL_SIDE, false>(launch, stream);
 }
 
-extern "C" bool gf_separable_is_wide(const GfLaunch *launch)
-{
-    return is_odd_square(launch, MOST_PRODUCT);
-}
-
 extern "C" cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream)
 {
-    return run_side<3, MOST_PRODUCT, true>(launch, stream);
+    return run_side<3, GF_WIDE_PRODUCT, true>(launch, stream);
 }

@@ -190,12 +190,13 @@ static void test_single_taps(void **unused)
     const struct {
         size_t channels, maps, side;
         const char *name;
-    } cases[] = {{64, 64, 46, "tensor"},    {64, 64, 45, "general"},   {16, 256, 46, "tensor"},
-                 {15, 256, 64, "implicit"}, {15, 256, 63, "general"},  {64, 63, 127, "implicit"},
-                 {64, 63, 128, "general"},  {64, 63, 90, "general"},   {64, 63, 91, "implicit"},
-                 {128, 32, 45, "tensor"},   {127, 32, 91, "implicit"}, {128, 32, 46, "implicit"},
-                 {96, 31, 181, "general"},  {96, 31, 182, "implicit"}, {96, 4, 54, "general"},
-                 {256, 4, 31, "tensor"},    {256, 4, 32, "general"},   {256, 3, 31, "general"}};
+    } cases[] = {{64, 64, 46, "tensor"},   {64, 64, 45, "general"},   {32, 256, 32, "tensor"},
+                 {32, 256, 31, "general"}, {31, 80, 16, "tensor"},    {31, 80, 15, "general"},
+                 {31, 79, 16, "general"},  {8, 256, 16, "tensor"},    {7, 256, 64, "implicit"},
+                 {7, 256, 63, "general"},  {64, 63, 65, "tensor"},    {64, 63, 64, "general"},
+                 {128, 32, 64, "tensor"},  {128, 32, 63, "implicit"}, {15, 63, 200, "implicit"},
+                 {96, 31, 181, "general"}, {96, 31, 182, "implicit"}, {96, 4, 54, "general"},
+                 {256, 4, 15, "tensor"},   {256, 4, 16, "general"},   {256, 3, 15, "general"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Pair pair = {.format = {.width = cases[i].side,
