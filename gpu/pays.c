@@ -143,11 +143,10 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
 {
     const GfLinear *linear = &step->linear;
     const size_t side = linear->width > linear->height ? linear->width : linear->height;
-    const bool rolls = use->wide && gf_special_is_wide(step);
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
-    return samples >= (rolls ? 1 << 16 : 1 << 17) ||
+    return samples >= (use->wide || side > 15 ? 1 << 16 : 1 << 17) ||
            gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
 
@@ -263,13 +262,17 @@ static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
     const double work = (double)(depth * linear->filters) * pixels;
     if (depth < 8 || maps < 4)
         return false;
-    if (depth < 32 && maps >= 80)
+    if (depth < 32 && maps >= 96)
         return pixels >= 1 << 8;
+    if (maps >= 36 && maps < 64 && work >= 1 << 24)
+        return true;
     if (depth < 16)
         return false;
     if (maps >= 64)
         return work >= 1 << 23;
-    return maps >= 32 ? work >= 1 << 24 : depth >= 256 && pixels < 1 << 8;
+    if (maps < 32)
+        return depth >= 256 && pixels < 1 << 8;
+    return depth >= 256 && pixels < 1 << 11 && (pixels >= 1 << 9 || depth >= 400);
 }
 
 static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
@@ -279,7 +282,7 @@ static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
         return pixels < 1 << 15;
     if (maps < 64)
         return (pixels < 1 << 13 && depth < 128) || (pixels >= 1 << 14 && depth >= 16);
-    return depth >= 16 || pixels < 1 << 12;
+    return depth >= 16 || pixels < (depth < 8 ? 1 << 11 : 1 << 12);
 }
 
 /* ---- layers of groups ---- */
