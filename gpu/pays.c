@@ -146,7 +146,10 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
-    return samples >= (use->wide || side > 15 ? 1 << 16 : 1 << 17) ||
+    const size_t least = use->wide && side <= 5   ? 1 << 15
+                         : use->wide || side > 15 ? 1 << 16
+                                                  : 1 << 17;
+    return samples >= (double)least ||
            gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
 

@@ -113,7 +113,7 @@ __device__ void find_rows(const Large<BYTES> &s, const Tile &tile, int first, co
 }
 
 /* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored. */
-constexpr int AT_ONCE = 8;
+constexpr int AT_ONCE = 7;
 
 template <int BYTES>
 __device__ const uint8_t *find_row(const Large<BYTES> &s, const uint8_t *const *rows, int r)

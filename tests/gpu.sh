@@ -86,7 +86,7 @@ by_name() {
 
 # The program: GPU and CPU agree on every filter and border, on every kind of PNG.
 program() {
-    local arguments border kernel kernels length angle
+    local arguments border kernel kernels kind length angle
     "$build/tests/scene" "$log"
     # Those two need files.
     mapfile -t kernels < <("$gpufilter" filters |
@@ -103,8 +103,9 @@ program() {
     done
 
     # The same where kernels are taken that only large pictures have, at more than the filters' own sizes.
-    "$build/tests/scene" --size 1201x1003 --kind gray8 "$log/large-gray.png"
-    "$build/tests/scene" --size 1201x1003 --kind rgb8 "$log/large-rgb.png"
+    for kind in gray8 rgb8 gray16 rgb16; do
+        "$build/tests/scene" --size 1201x1003 --kind "$kind" "$log/large-$kind.png"
+    done
     arguments=()
     for length in 9 13 15 17 19 21 25 31; do
         for angle in 0 20 45 70; do
