@@ -117,7 +117,7 @@ static double least_for_strips(const GfStep *step, size_t side)
 static bool tensor_pays_on_16_bits(const GfStep *step, double work)
 {
     const size_t least = step->channels == 1 ? 9 : 11;
-    return gf_special_side(&step->linear) >= least && step->out_width >= 128 && work >= 3 << 24;
+    return gf_special_side(&step->linear) >= least && step->out_width >= 192 && work >= 3 << 24;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)

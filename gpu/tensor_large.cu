@@ -112,8 +112,9 @@ __device__ void find_rows(const Large<BYTES> &s, const Tile &tile, int first, co
         rows[r] = locate(s, tile, r + first - (s.rows - s.height));
 }
 
-/* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored. */
-constexpr int AT_ONCE = 7;
+/* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored; for one more of bytes there
+ * are too few registers. */
+template <int BYTES> constexpr int AT_ONCE = BYTES == 1 ? 7 : 8;
 
 template <int BYTES>
 __device__ const uint8_t *find_row(const Large<BYTES> &s, const uint8_t *const *rows, int r)
@@ -142,10 +143,10 @@ __device__ void fill_inside(const Large<BYTES> &s, long long x, const uint8_t *c
 {
     const long long word = x * BYTES & -WORD;
     const unsigned shift = static_cast<unsigned>(x * BYTES % WORD) * 8;
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
-        uint32_t words[AT_ONCE][BYTES + 1];
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE<BYTES>) {
+        uint32_t words[AT_ONCE<BYTES>][BYTES + 1];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
+        for (int i = 0; i < AT_ONCE<BYTES>; i++) {
             const uint8_t *row = find_row(s, rows, r + i * WARPS);
 #pragma unroll
             for (int j = 0; j <= BYTES; j++)
@@ -156,7 +157,7 @@ __device__ void fill_inside(const Large<BYTES> &s, long long x, const uint8_t *c
                     words[i][j] = __ldg(reinterpret_cast<const uint32_t *>(row + word + j * WORD));
         }
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
+        for (int i = 0; i < AT_ONCE<BYTES>; i++) {
             uint32_t own[BYTES];
 #pragma unroll
             for (int j = 0; j < BYTES; j++)
@@ -179,10 +180,10 @@ __device__ void fill_mapped(const Large<BYTES> &s, long long x, int channel,
         const long long mapped = gf_border_index(x + i, s.in_width, s.border);
         place[i] = mapped < 0 ? -1 : static_cast<int>(mapped) * s.channels + channel;
     }
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE) {
-        uint32_t samples[AT_ONCE][WORD];
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE<BYTES>) {
+        uint32_t samples[AT_ONCE<BYTES>][WORD];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE * WORD; i++) {
+        for (int i = 0; i < AT_ONCE<BYTES> * WORD; i++) {
             const Sample<BYTES> *row =
                 reinterpret_cast<const Sample<BYTES> *>(find_row(s, rows, r + i / WORD * WARPS));
             samples[i / WORD][i % WORD] = s.border_word;
@@ -190,7 +191,7 @@ __device__ void fill_mapped(const Large<BYTES> &s, long long x, int channel,
                 samples[i / WORD][i % WORD] = __ldg(row + place[i % WORD]);
         }
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
+        for (int i = 0; i < AT_ONCE<BYTES>; i++) {
             const uint32_t low = __byte_perm(samples[i][0], samples[i][1], PAIR);
             const uint32_t high = __byte_perm(samples[i][2], samples[i][3], PAIR);
             uint32_t own[BYTES];
