@@ -5,11 +5,11 @@
  * sums of a plane of weights times upper bytes belong to those of the next plane times lower bytes. Beyond the sources.
  *
  * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
- * it needs, or that a pass of the kernel's rows needs where not all have room, are brought to shared memory once, by the
- * border's rule, so that the window of the tile's first sample begins with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples:
- * the rows of the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of
- * 32 bytes, so that no two words are in one bank. The columns of the second matrix are the kernel's row,
- * moved down by a sample each.
+ * it needs, or that a pass of the kernel's rows needs where not all have room, are brought to shared
+ * memory once, by the border's rule, so that the window of the tile's first sample begins with a row. A
+ * warp has ROWS output rows, of each two times 16 blocks of 8 samples: the rows of the first matrix, which
+ * are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of 32 bytes, so that no two words are
+ * in one bank. The columns of the second matrix are the kernel's row, moved down by a sample each.
  *
  * The first matrix is the same for every row of the kernel: input row y and the kernel's row r belong to
  * output row y - r. So a warp walks down the input rows; it holds the last ROWS rows of the second

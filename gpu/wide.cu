@@ -7,8 +7,8 @@
  * side. Not samples but sums roll: a row is multiplied by every row of taps, and added to as many sums under way, of which
  * one is then an output. Of products, the row is filtered by the row of taps first.
  *
- * So there is no barrier, and nothing that a sample's type or layout says but in how it is read and stored: one kernel
- * computes all types, and pixels that lie apart.
+ * So no warp waits for another. A sample's type and its channel's layout matter only where it is read and stored: one
+ * kernel computes all types, planes and pixels.
  *
  * Costs for a sample: one read (but for the halo: K - 1 columns of a strip, K - 1 rows of a walk), a conversion, K * K
  * multiply-adds in f64 (of products 2 * K), an access of shared memory or two, one write. */
