@@ -167,7 +167,8 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return special_pays_in_tiles(step, use, samples);
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
-    const bool middling = step->channels == 1 && samples >= 1 << 17 && samples < 1 << 20;
+    const double large = real ? 1 << 20 : 1 << 22;
+    const bool middling = step->channels == 1 && samples >= 1 << 17 && samples < large;
     if (side == GF_SPECIAL_SIDE)
         return !is_product(step, use) ||
                (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
