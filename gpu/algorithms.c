@@ -454,7 +454,7 @@ static GfStatus shared_supports(const GfStep *step, bool wide)
 const GfAlgorithm gf_algorithms[] = {
     {.name = "special",
      .summary = "rows roll through registers; kernels up to 7 x 7, on one channel 15 x 15; larger "
-                "ones, and sums of most in f64, in tiles",
+                "ones in tiles",
      .source = "Chen et al., DAC 2017, algorithm 1",
      .supports = special_supports,
      .pays = gf_special_pays,

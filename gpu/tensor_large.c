@@ -103,11 +103,12 @@ static GfStatus check_weights(const GfStep *step)
 GfStatus gf_tensor_large_supports(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
-    if (step->in == GF_U16 && (linear->filters > 1 || step->separable || !linear->weights))
+    const bool single = linear->filters == 1 && !step->separable && linear->weights;
+    if (!single && step->in == GF_U16)
         return gf_fail(
             GF_EUNSUPPORTED,
             "tensor: on 16 bits single kernels that are no products of a column and a row");
-    if (linear->filters > 1 || step->separable || !linear->weights)
+    if (!single)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and less wide the more "
                        "channels there are, but for single ones that are no products; not %zu x "

@@ -96,16 +96,23 @@ static void check_half(const GfLinear *linear, const GfTensorLarge *large, const
     assert_int_equal(gf_large_ends_half(linear), window <= large->groups * GROUP - GROUP / 2);
 }
 
+/* The second matrix of a step that is supported; the caller's to free(). */
+static uint32_t *make_matrix(const GfStep *step, size_t planes, GfTensorLarge *large)
+{
+    uint32_t *words;
+    assert_int_equal(supports(step), GF_OK);
+    assert_true(gf_tensor_is_large(step));
+    assert_int_equal(gf_tensor_large_plan(step, large, &words), GF_OK);
+    assert_int_equal(large->planes, planes);
+    return words;
+}
+
 /* Against the kernel on random bytes, or on white where every sum is largest. */
 static void check(const GfStep *step, size_t planes, bool white)
 {
     const GfLinear *linear = &step->linear;
     GfTensorLarge large;
-    uint32_t *words;
-    assert_int_equal(supports(step), GF_OK);
-    assert_true(gf_tensor_is_large(step));
-    assert_int_equal(gf_tensor_large_plan(step, &large, &words), GF_OK);
-    assert_int_equal(large.planes, planes);
+    uint32_t *words = make_matrix(step, planes, &large);
     assert_true(large.rows >= linear->height && large.rows < linear->height + GF_LARGE_STEP);
     assert_int_equal(large.rows % GF_LARGE_STEP, 0);
     const size_t pitch = large.groups * GROUP;
@@ -144,11 +151,7 @@ static void check_16_bits(const GfStep *step, size_t planes, bool white)
     enum { SUMS = GF_TENSOR_PLANES + 1 };
     const GfLinear *linear = &step->linear;
     GfTensorLarge large;
-    uint32_t *words;
-    assert_int_equal(supports(step), GF_OK);
-    assert_true(gf_tensor_is_large(step));
-    assert_int_equal(gf_tensor_large_plan(step, &large, &words), GF_OK);
-    assert_int_equal(large.planes, planes);
+    uint32_t *words = make_matrix(step, planes, &large);
     const size_t pitch = large.groups * GROUP, count = large.rows * pitch;
     unsigned char *upper = malloc(count), *lower = malloc(count);
     assert_non_null(upper);

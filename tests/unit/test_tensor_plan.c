@@ -559,6 +559,15 @@ static const char *choose(const GfStep *step, int capability)
     return gf_algorithm_choose(step, NULL, &(GfUse){.pictures = 1}, &card)->name;
 }
 
+/* On a picture of that size; a product of `factors`, unless they are NULL. */
+static void place(GfStep *step, size_t width, size_t height, double *factors)
+{
+    step->in_width = step->out_width = width;
+    step->in_height = step->out_height = height;
+    step->separable = factors;
+    step->linear.columns = step->linear.rows = factors;
+}
+
 static const char *choose_in_f64(const GfStep *step)
 {
     const GfCard card = {.capability = 90, .groups = true};
@@ -589,12 +598,7 @@ static void test_measured_in_f64(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfStep step = bank(1, cases[i].side, cases[i].side, weights);
         step.in = step.out = cases[i].sample;
-        step.in_width = step.out_width = cases[i].width;
-        step.in_height = step.out_height = cases[i].height;
-        if (cases[i].product) {
-            step.separable = true;
-            step.linear.columns = step.linear.rows = weights;
-        }
+        place(&step, cases[i].width, cases[i].height, cases[i].product ? weights : NULL);
         if (strcmp(choose_in_f64(&step), cases[i].name) != 0)
             print_message("case %zu\n", i);
         assert_string_equal(choose_in_f64(&step), cases[i].name);
@@ -696,12 +700,7 @@ static void test_measured_pictures(void **unused)
     fill_small(weights, 15 * 15);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfStep step = bank(cases[i].channels, cases[i].side, cases[i].side, weights);
-        step.in_width = step.out_width = cases[i].width;
-        step.in_height = step.out_height = cases[i].height;
-        if (cases[i].product) {
-            step.separable = true;
-            step.linear.columns = step.linear.rows = weights;
-        }
+        place(&step, cases[i].width, cases[i].height, cases[i].product ? weights : NULL);
         if (strcmp(choose(&step, 90), cases[i].name) != 0)
             print_message("case %zu\n", i);
         assert_string_equal(choose(&step, 90), cases[i].name);
