@@ -179,8 +179,14 @@ static void *writing_thread(void *argument)
 
 typedef enum Turn { TURN_SUBMIT, TURN_COLLECT, TURN_FAILED } Turn;
 
+static bool starves(const GfLane *lane)
+{
+    return lane->backend->starves && lane->backend->starves(lane->session);
+}
+
 /* Submitting comes first, as long as rows and a free slot are there; what is under way is collected
- * next; else there is nothing to do but to wait. */
+ * next, but for a device that has nothing to do rows and a slot are waited for, which the other threads bring; else
+ * there is nothing to do but to wait. */
 static Turn next_turn(Flow *flow)
 {
     GfLane *lane = flow->lane;
@@ -188,9 +194,12 @@ static Turn next_turn(Flow *flow)
     pthread_mutex_lock(&flow->mutex);
     while (flow->error.status == GF_OK) {
         size_t rows = gf_lane_rows(lane, flow->submitted + 1);
-        bool may_submit = flow->submitted < lane->submits && flow->decoded >= rows &&
+        bool more = flow->submitted < lane->submits;
+        bool may_submit = more && flow->decoded >= rows &&
                           flow->submitted - flow->written < lane->slots;
-        if (may_submit || flow->collected < flow->submitted) {
+        bool comes = more && rows <= flow->released + lane->ring.rows &&
+                     flow->submitted - flow->collected < lane->slots;
+        if (may_submit || (flow->collected < flow->submitted && !(comes && starves(lane)))) {
             turn = may_submit ? TURN_SUBMIT : TURN_COLLECT;
             break;
         }

@@ -44,7 +44,7 @@ struct GfBackend {
     char device[128];                          /* "8 threads, AVX2", "NVIDIA H200" */
     size_t band_bytes;                         /* for GfPlanOptions */
     bool whole;                                /* for GfPlanOptions */
-    size_t slots, tall;                        /* likewise */
+    size_t devices, tall;                      /* likewise */
     double bytes_per_second, flops_per_second; /* limits of memory and of f32; 0: unknown */
     void *state;
 
@@ -73,6 +73,9 @@ struct GfBackend {
 
     /* Waits for the oldest submit() not yet collected. */
     GfStatus (*collect)(GfSession *session);
+
+    /* Whether a device has nothing to do though others have. NULL: there is one device. */
+    bool (*starves)(const GfSession *session);
 
     /* The method used for a step, e.g. "special"; "fused": the step before does it too. For reports. */
     const char *(*method)(const GfSession *session, size_t output, size_t step);

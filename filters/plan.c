@@ -380,10 +380,17 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
 
 /* ---- rows in flight ---- */
 
+/* Submits in flight. Of several devices each has one that waits while it computes another: they are collected in
+ * turn, so that what ends early is followed by nothing until all before it have ended. */
+static size_t most_slots(const GfPlan *plan)
+{
+    return gf_max(GF_SLOTS, 2 * plan->options.devices);
+}
+
 static size_t ring_rows(const GfPlan *plan, size_t span)
 {
     size_t band = plan->band_rows;
-    size_t ahead = (plan->options.slots ? plan->options.slots : GF_SLOTS) + BANDS_AHEAD;
+    size_t ahead = most_slots(plan) + BANDS_AHEAD;
     size_t rows = (span + band - 1) / band * band + ahead * band;
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }
@@ -393,8 +400,7 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
 {
     plan->band_rows = band;
     plan->ring_rows = ring_rows(plan, span);
-    size_t most = plan->options.slots ? plan->options.slots : GF_SLOTS;
-    plan->slots = gf_min((plan->in.height + band - 1) / band, most);
+    plan->slots = gf_min((plan->in.height + band - 1) / band, most_slots(plan));
     size_t bytes = plan->ring_rows * gf_row_stride(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
@@ -413,9 +419,28 @@ static bool is_deep(const GfPlan *plan)
     return false;
 }
 
+/* No pipeline computes rows anew for each band. */
+static bool is_shallow(const GfPlan *plan)
+{
+    for (size_t i = 0; i < plan->outputs; i++)
+        if (plan->pipelines[i].count > 1)
+            return false;
+    return true;
+}
+
+/* Rows of a band at least, for what neighbouring bands share. Several devices are sent all rows whatever the bands, and
+ * wait for each other less when these are short. */
+static size_t least_band(const GfPlan *plan, size_t span)
+{
+    size_t devices = plan->options.devices;
+    if (is_deep(plan))
+        return DEEP_BAND_SPANS * span;
+    return devices > 1 && is_shallow(plan) ? span / 2 / devices : span / 2;
+}
+
 static size_t wished_band(const GfPlan *plan, size_t span)
 {
-    size_t least = is_deep(plan) ? DEEP_BAND_SPANS * span : span / 2;
+    size_t least = least_band(plan, span);
     size_t row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
     size_t share = (height / BANDS_A_PICTURE + 1) * row_bytes;
     size_t bytes = gf_min(plan->options.band_bytes, gf_max(share, LEAST_BAND_BYTES));

@@ -48,7 +48,7 @@ typedef struct GfPlanOptions {
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
-    size_t slots;      /* submits of one picture in flight; 0: GF_SLOTS */
+    size_t devices;    /* that share the bands of a picture; 0: one */
     size_t tall;       /* most rows of a kernel that is a product in one step; 0: any */
 } GfPlanOptions;
 

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_AHEAD = 2 }; /* beside a submit for each backend */
-
 typedef struct Spread {
     GfBackend backend;
     size_t most;
@@ -297,7 +295,7 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     GF_TRY(gf_allocate_zero(1, sizeof *session, &session));
     session->spread = spread;
     session->plan = plan;
-    session->slots = backend->slots;
+    session->slots = plan->slots;
     pthread_mutex_lock(&spread->mutex);
     spread->sessions++;
     pthread_mutex_unlock(&spread->mutex);
@@ -369,6 +367,17 @@ static GfStatus collect(GfSession *session)
     atomic_fetch_sub(&session->spread->waiting, 1);
     session->collected += status == GF_OK;
     return status;
+}
+
+static bool starves(const GfSession *session)
+{
+    Spread *spread = session->spread;
+    size_t able = 0;
+    pthread_mutex_lock(&spread->mutex);
+    for (size_t i = 0; i < spread->count; i++)
+        able += spread->lost[i].status == GF_OK && !session->parts[i].full;
+    pthread_mutex_unlock(&spread->mutex);
+    return !session->whole && session->submitted - session->collected < able;
 }
 
 /* The part whose figures stand for all: the first that has a session. */
@@ -450,7 +459,7 @@ GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBac
     spread->backend = (GfBackend){.name = name,
                                   .band_bytes = first->band_bytes,
                                   .whole = first->whole,
-                                  .slots = most + SLOTS_AHEAD,
+                                  .devices = most,
                                   .tall = first->tall,
                                   .bytes_per_second = (double)most * first->bytes_per_second,
                                   .flops_per_second = (double)most * first->flops_per_second,
@@ -462,6 +471,7 @@ GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBac
                                   .begin = begin,
                                   .submit = submit,
                                   .collect = collect,
+                                  .starves = starves,
                                   .method = method,
                                   .times = times,
                                   .end = end,

@@ -261,7 +261,7 @@ static void check(Backends *backends, size_t count, unsigned failing, Arrivals a
     make_spread(count, failing, arrivals.missing, 30, arrivals.pause, &late);
     GfBackend *spread = late.spread;
     options.band_bytes = 1;
-    options.slots = spread->slots;
+    options.devices = spread->devices;
     assert_int_equal(gf_filter_parse(chain, &filter), GF_OK);
     GfPlan *plan = make_plan(filter, chain, &format, &options);
     for (size_t i = 0; i < count; i++)

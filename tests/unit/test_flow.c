@@ -1,0 +1,206 @@
+/* Bands of one picture on several devices: none of them is waited for while another one has nothing to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "app/flow.h"
+#include "common/memory.h"
+#include "filters/grammar.h"
+#include "filters/spread.h"
+
+enum { MOST = 8, BANDS = 60, PATIENCE = 20 /* seconds */ };
+
+/* Devices that compute nothing. A submit ends once every device has one, or none is left to be had: where one has none
+ * while others are waited for, it never ends. */
+typedef struct Device {
+    GfBackend backend;
+    size_t waiting; /* submits that are not collected */
+} Device;
+
+struct GfSession {
+    Device *device;
+};
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    Device devices[MOST];
+    size_t count;
+    size_t rows; /* of the picture that were submitted */
+    size_t height;
+    bool starved;
+} fleet = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static GfStatus supports(GfBackend *backend, const GfPlan *plan)
+{
+    (void)backend, (void)plan;
+    return GF_OK;
+}
+
+static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession **session)
+{
+    (void)plan;
+    GF_TRY(gf_allocate_zero(1, sizeof **session, session));
+    (*session)->device = backend->state;
+    return GF_OK;
+}
+
+static GfStatus begin(GfSession *session, const GfRing *ring)
+{
+    (void)session, (void)ring;
+    return GF_OK;
+}
+
+static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
+{
+    (void)y0, (void)rows;
+    pthread_mutex_lock(&fleet.mutex);
+    session->device->waiting++;
+    fleet.rows += outs[0].rows;
+    pthread_cond_broadcast(&fleet.changed);
+    pthread_mutex_unlock(&fleet.mutex);
+    return GF_OK;
+}
+
+/* The mutex is held. */
+static bool all_work(void)
+{
+    bool all = true;
+    for (size_t i = 0; i < fleet.count; i++)
+        all = all && fleet.devices[i].waiting > 0;
+    return all;
+}
+
+static GfStatus collect(GfSession *session)
+{
+    struct timespec end;
+    timespec_get(&end, TIME_UTC);
+    end.tv_sec += PATIENCE;
+    pthread_mutex_lock(&fleet.mutex);
+    while (!all_work() && fleet.rows < fleet.height && !fleet.starved)
+        fleet.starved = pthread_cond_timedwait(&fleet.changed, &fleet.mutex, &end) != 0;
+    session->device->waiting--;
+    pthread_mutex_unlock(&fleet.mutex);
+    return GF_OK;
+}
+
+static GfTimes times(const GfSession *session)
+{
+    (void)session;
+    return (GfTimes){0};
+}
+
+static void end_session(GfSession *session)
+{
+    free(session);
+}
+
+static void close_device(GfBackend *backend)
+{
+    (void)backend;
+}
+
+static GfBackend *open_device(size_t i)
+{
+    Device *device = &fleet.devices[i];
+    *device = (Device){.backend = {.name = "device",
+                                   .band_bytes = 1,
+                                   .state = device,
+                                   .supports = supports,
+                                   .session = make_session,
+                                   .begin = begin,
+                                   .submit = submit,
+                                   .collect = collect,
+                                   .times = times,
+                                   .end = end_session,
+                                   .close = close_device}};
+    return &device->backend;
+}
+
+static void rest(long nanoseconds)
+{
+    if (nanoseconds > 0)
+        nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
+}
+
+/* How long files keep the flow waiting, and how far they are. */
+typedef struct Files {
+    long read, write; /* nanoseconds a band */
+    size_t rows_read, rows_written;
+} Files;
+
+static GfStatus read_rows(void *context, const GfBand *band)
+{
+    Files *files = context;
+    assert_int_equal(band->y0, files->rows_read);
+    files->rows_read += band->rows;
+    rest(files->read);
+    return GF_OK;
+}
+
+static GfStatus write_rows(void *context, size_t output, GfBand *band)
+{
+    Files *files = context;
+    assert_int_equal(output, 0);
+    assert_int_equal(band->y0, files->rows_written);
+    files->rows_written += band->rows;
+    rest(files->write);
+    return GF_OK;
+}
+
+static void check(const char *kernel, size_t devices, long read, long write)
+{
+    GfFilter *filter;
+    GfBackend *spread;
+    GfLane lane = {0};
+    GfFormat format = {4096, 16 * BANDS, 1, false, GF_U8};
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    Files files = {.read = read, .write = write};
+    GfFlowTimes seconds = {0};
+    char *names[] = {"kernel"};
+    assert_int_equal(gf_filter_parse(kernel, &filter), GF_OK);
+    GfBank bank = {&filter, names, 1};
+    fleet.count = devices;
+    fleet.rows = 0;
+    fleet.height = format.height;
+    fleet.starved = false;
+    assert_int_equal(gf_spread_create(open_device(0), devices, "all", &spread), GF_OK);
+    for (size_t i = 1; i < devices; i++)
+        gf_spread_add(spread, open_device(i));
+    assert_int_equal(gf_lane_prepare(&lane, spread, &bank, &format, &options), GF_OK);
+    assert_true(lane.submits > 3 * devices);
+    GfEnds ends = {read_rows, write_rows, &files};
+    assert_int_equal(gf_flow_run(&lane, &ends, &seconds), GF_OK);
+    assert_false(fleet.starved);
+    assert_int_equal(files.rows_read, format.height);
+    assert_int_equal(files.rows_written, format.height);
+    for (size_t i = 0; i < devices; i++)
+        assert_int_equal(fleet.devices[i].waiting, 0);
+    gf_lane_clear(&lane);
+    spread->close(spread);
+    gf_filter_free(filter);
+}
+
+/* Whatever is slow: reading, writing, both or neither. */
+static void test_no_device_starves(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"box:size=3", "box:size=31", "gaussian:sigma=2,sobel"};
+    for (size_t devices = 1; devices <= MOST; devices++)
+        for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+            for (long slow = 0; slow < 4; slow++)
+                check(kernels[i], devices, slow & 1 ? 200000 : 0, slow & 2 ? 200000 : 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_device_starves)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
