@@ -194,8 +194,9 @@ static size_t count_workers(const GfOptions *options, const GfJobs *jobs)
 }
 
 /* Shares out what limits there are. */
-static void limit_memory(GfSetup *setup, size_t workers)
+static void share_out(GfSetup *setup, size_t workers)
 {
+    setup->workers = workers;
     /* 0 means no limit, which is not what is left of a small one. */
     setup->memory = setup->options->memory ? gf_max(setup->options->memory / workers, 1) : 0;
     setup->read.max_memory = gf_max(setup->read.max_memory / workers, 1);
@@ -205,7 +206,7 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
                  const GfJobs *jobs, GfReader **opened, GfFailures *failures)
 {
     double start = gf_now();
-    Batch batch = {.setup = {options, bank, devices, opened, options->read, 0, 0.0},
+    Batch batch = {.setup = {options, bank, devices, opened, options->read, 0, 0, 0.0},
                    .jobs = jobs,
                    .failures = failures};
     for (size_t i = 0; i < jobs->count; i++)
@@ -215,7 +216,7 @@ int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *device
     gf_leftovers_remove(jobs, failures->path);
     choose_device(&batch); /* which opens files of its own */
     size_t workers = count_workers(options, jobs);
-    limit_memory(&batch.setup, workers);
+    share_out(&batch.setup, workers);
     if (workers > 1) /* without memory for it nothing is tried again */
         (void)gf_allocate_zero(jobs->count, sizeof *batch.again, &batch.again);
     run_workers(&batch, workers);

@@ -90,6 +90,7 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
     GfPlanOptions wishes = gf_options_plan(comparison->options, sample);
     wishes.light = comparison->options->linear ? &comparison->light : NULL;
     wishes.band_bytes = 0; /* as in a run without --compare */
+    wishes.devices = comparison->backends[which]->devices;
     GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
                           &comparison->in.format, &wishes));
     for (size_t i = 0; i < lane.plan->outputs; i++)

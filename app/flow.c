@@ -195,8 +195,8 @@ static Turn next_turn(Flow *flow)
     while (flow->error.status == GF_OK) {
         size_t rows = gf_lane_rows(lane, flow->submitted + 1);
         bool more = flow->submitted < lane->submits;
-        bool may_submit = more && flow->decoded >= rows &&
-                          flow->submitted - flow->written < lane->slots;
+        bool may_submit =
+            more && flow->decoded >= rows && flow->submitted - flow->written < lane->slots;
         bool comes = more && rows <= flow->released + lane->ring.rows &&
                      flow->submitted - flow->collected < lane->slots;
         if (may_submit || (flow->collected < flow->submitted && !(comes && starves(lane)))) {

@@ -21,7 +21,7 @@ static bool same_wishes(const GfLane *lane, const GfPlanOptions *b)
 {
     const GfPlanOptions *a = &lane->wishes;
     return a->sample == b->sample && a->band_bytes == b->band_bytes && a->memory == b->memory &&
-           same_light(lane->plan->options.light, b->light);
+           a->devices == b->devices && same_light(lane->plan->options.light, b->light);
 }
 
 static GfStatus allocate(GfLane *lane, size_t rows, size_t stride, void **memory)
@@ -74,7 +74,6 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
     if (wishes->band_bytes)
         options.band_bytes = gf_min(options.band_bytes, wishes->band_bytes);
     options.whole = backend->whole;
-    options.devices = backend->devices;
     options.tall = backend->tall;
     GfStatus status;
     lane->backend = backend;

@@ -73,6 +73,8 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
     GfPlanOptions wishes =
         gf_options_plan(setup->options, gf_outlets_sample(setup->options, run->job, reader));
     wishes.band_bytes = band_bytes;
+    /* Devices share one picture where there are fewer pictures than devices. */
+    wishes.devices = setup->workers < backend->devices ? backend->devices : 1;
     /* The reader decoded ahead with no more than half of it. */
     wishes.memory = setup->memory ? setup->memory - reader->ahead : 0;
     wishes.light = setup->options->linear ? &run->light : NULL;

@@ -11,6 +11,7 @@ typedef struct GfSetup {
     GfDevices *devices;
     GfReader **opened; /* where the reader of the only job is, which takes it; or NULL is */
     GfReadOptions read;
+    size_t workers;      /* pictures in flight */
     size_t memory;       /* for the rows of one picture in flight; 0: no limit */
     double total_weight; /* of all inputs, in the unit of gf_job_weight() */
 } GfSetup;

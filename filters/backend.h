@@ -43,8 +43,9 @@ struct GfBackend {
     const char *name;                          /* "cpu", "cuda:0", "reference" */
     char device[128];                          /* "8 threads, AVX2", "NVIDIA H200" */
     size_t band_bytes;                         /* for GfPlanOptions */
-    bool whole;                                /* for GfPlanOptions */
-    size_t devices, tall;                      /* likewise */
+    bool whole;                                /* likewise */
+    size_t tall;                               /* likewise */
+    size_t devices;                            /* that can share a picture; 0: one */
     double bytes_per_second, flops_per_second; /* limits of memory and of f32; 0: unknown */
     void *state;
 

@@ -404,7 +404,7 @@ static size_t set_bands(GfPlan *plan, size_t band, size_t span)
     size_t bytes = plan->ring_rows * gf_row_stride(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
-        pipeline->most_rows = gf_pipeline_most_rows(pipeline, band + gf_pipeline_span(pipeline));
+        pipeline->most_rows = gf_pipeline_most_rows(pipeline, band);
         bytes += plan->slots * pipeline->most_rows * gf_row_stride(&pipeline->out);
     }
     return bytes;
@@ -455,8 +455,7 @@ static GfStatus plan_rows(GfPlan *plan)
         const GfPipeline *pipeline = &plan->pipelines[i];
         span = gf_max(span, gf_pipeline_span(pipeline));
         for (size_t j = 0; j < pipeline->count; j++)
-            if (pipeline->steps[j].border == GF_BORDER_WRAP &&
-                (pipeline->steps[j].taps_y > 1 || pipeline->steps[j].origin_y != 0))
+            if (gf_step_wraps(&pipeline->steps[j]))
                 plan->streams = false;
     }
     size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;

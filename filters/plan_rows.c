@@ -66,6 +66,11 @@ static size_t outside_rows(const GfStep *step)
     return (size_t)(first < 0 ? (-first > below ? -first : below) : below > 0 ? below : 0);
 }
 
+bool gf_step_wraps(const GfStep *step)
+{
+    return step->border == GF_BORDER_WRAP && outside_rows(step) > 0;
+}
+
 size_t gf_step_most_rows(const GfStep *step, size_t rows)
 {
     size_t span = (rows - 1) * step->stride_y + (size_t)reach_y(step);
@@ -146,26 +151,49 @@ size_t gf_pipeline_layers(const GfPipeline *pipeline)
     return layers;
 }
 
-/* Rows of input by which output lags behind, and by which input must be kept, at most. */
-size_t gf_pipeline_span(const GfPipeline *pipeline)
+/* Rows of input by which a step's output lags behind at most; as many are kept. */
+static size_t lag_of(const GfStep *step)
 {
-    const size_t most = (size_t)GF_MOST_PIXELS << 3; /* times a stride it does not overflow */
-    size_t span = 0;
-    for (size_t i = pipeline->count; i-- > 0;) {
-        const GfStep *step = &pipeline->steps[i];
-        size_t reach = gf_max((size_t)reach_y(step), step->stride_y);
-        if (step->kind == GF_STEP_UPSAMPLE)
-            span = span / step->factor_y + 1;
-        span = span * step->stride_y + 2 * gf_max(reach - 1, outside_rows(step));
-        span = gf_min(span, most);
-    }
-    return span;
+    size_t reach = gf_max((size_t)reach_y(step), step->stride_y);
+    return gf_max(reach - 1, outside_rows(step));
 }
 
-/* Output rows that so many rows of input give at most: as many, or as the picture grows on the way. A step
- * that strides or enlarges may hand a row on earlier or later by what a row of it comes to in the end. */
-size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t rows)
+/* The sum of what `rows_of` says of the steps, in rows of the pipeline's input. */
+static size_t sum_rows(const GfPipeline *pipeline, size_t (*rows_of)(const GfStep *))
 {
+    const size_t most = (size_t)GF_MOST_PIXELS << 3; /* times a stride it does not overflow */
+    size_t sum = 0;
+    for (size_t i = pipeline->count; i-- > 0;) {
+        const GfStep *step = &pipeline->steps[i];
+        if (step->kind == GF_STEP_UPSAMPLE)
+            sum = sum / step->factor_y + 1;
+        sum = gf_min(sum * step->stride_y + rows_of(step), most);
+    }
+    return sum;
+}
+
+static size_t span_of(const GfStep *step)
+{
+    return 2 * lag_of(step);
+}
+
+size_t gf_pipeline_span(const GfPipeline *pipeline)
+{
+    return sum_rows(pipeline, span_of);
+}
+
+/* Rows that come at once when what they lag behind for is there, with those that padding adds. */
+static size_t burst_of(const GfStep *step)
+{
+    size_t covered = step->out_height * step->stride_y;
+    return lag_of(step) + (covered > step->in_height ? covered - step->in_height : 0);
+}
+
+/* As many as the rows of input, or as the picture grows on the way. A step that strides or enlarges may hand a row
+ * on earlier or later by what a row of it comes to in the end. */
+size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band)
+{
+    size_t rows = band + sum_rows(pipeline, burst_of);
     double growth = 1.0, uneven = 0.0;
     for (size_t i = pipeline->count; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];

@@ -12,7 +12,6 @@
 
 typedef struct Spread {
     GfBackend backend;
-    size_t most;
     atomic_size_t waiting; /* sessions that a backend keeps waiting */
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t added;
@@ -295,6 +294,7 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     GF_TRY(gf_allocate_zero(1, sizeof *session, &session));
     session->spread = spread;
     session->plan = plan;
+    session->whole = plan->options.devices < 2;
     session->slots = plan->slots;
     pthread_mutex_lock(&spread->mutex);
     spread->sessions++;
@@ -322,7 +322,6 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
     }
     pthread_mutex_lock(&spread->mutex);
     session->first = spread->pictures++;
-    session->whole = spread->sessions >= spread->most;
     pthread_mutex_unlock(&spread->mutex);
     return GF_OK;
 }
@@ -451,7 +450,6 @@ GfStatus gf_spread_create(GfBackend *first, size_t most, const char *name, GfBac
     Spread *spread;
     *out = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *spread, &spread));
-    spread->most = most;
     spread->coming = most - 1;
     spread->backends[spread->count++] = first;
     pthread_mutex_init(&spread->mutex, NULL);

@@ -1,5 +1,5 @@
-/* Several backends as one: the bands of a picture, or whole pictures where as many are under way as there
- * are backends, go to them in turn. */
+/* Several backends as one: the bands of a picture, or whole pictures where a plan is for one device, go to them in
+ * turn. */
 #pragma once
 
 #include "filters/backend.h"

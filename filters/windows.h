@@ -11,8 +11,11 @@ enum { GF_MOST_PIXELS = 1 << 30 };
  * Errors: GF_EFILTER where a window does not fit, or a number is out of range. */
 GfStatus gf_lay_windows(GfStep *step, const GfPlanOptions *options);
 
+/* Whether some windows hold rows of the picture's other end. */
+bool gf_step_wraps(const GfStep *step);
+
 /* Rows of input by which output lags behind, and by which input must be kept, at most. */
 size_t gf_pipeline_span(const GfPipeline *pipeline);
 
-/* Output rows that so many rows of input give at most: as many, or as the picture grows on the way. */
-size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t rows);
+/* Output rows that a band of so many rows of input gives at most, with those before it that had to wait for it. */
+size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band);

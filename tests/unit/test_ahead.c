@@ -290,7 +290,7 @@ static GfStatus filter(char *kernel, char *memory, size_t ahead, GfRecord *recor
     if (ahead > 0)
         reader = open_ahead(in_folder("a.png"), &options.read, ahead);
     assert_int_equal(gf_devices_create(&options, reader, &devices), GF_OK);
-    const GfSetup setup = {&options, &bank, devices, &reader, options.read, options.memory, 1.0};
+    const GfSetup setup = {&options, &bank, devices, &reader, options.read, 1, options.memory, 1.0};
     *record = (GfRecord){0};
     GfStatus status = gf_run_job(&setup, &lane, jobs.jobs, record);
     assert_null(reader);
@@ -335,18 +335,18 @@ static void outputs_are_the_same(void **state)
     }
 }
 
-/* The rows in flight need 61 KiB at least; those that were decoded ahead count, but never take what others need. */
+/* The rows in flight need 39 KiB at least; those that were decoded ahead count, but never take what others need. */
 static void memory_suffices_as_before(void **state)
 {
     (void)state;
     const GfMetadata none = gf_metadata_none();
     GfRecord plain, ahead;
     make("a.png", &(GfFormat){192, 1600, 1, false, GF_U8}, 1, &none);
-    assert_int_equal(filter("gaussian:sigma=5", "60480", 0, &plain), GF_ELIMIT);
-    assert_int_equal(filter("gaussian:sigma=5", "60480", 30144, &ahead), GF_ELIMIT);
+    assert_int_equal(filter("gaussian:sigma=5", "38400", 0, &plain), GF_ELIMIT);
+    assert_int_equal(filter("gaussian:sigma=5", "38400", 19200, &ahead), GF_ELIMIT);
     assert_string_equal(ahead.error.message, plain.error.message);
-    assert_int_equal(filter("gaussian:sigma=5", "63360", 0, &plain), GF_OK);
-    assert_int_equal(filter("gaussian:sigma=5", "63360", 31488, &ahead), GF_OK);
+    assert_int_equal(filter("gaussian:sigma=5", "40320", 0, &plain), GF_OK);
+    assert_int_equal(filter("gaussian:sigma=5", "40320", 20160, &ahead), GF_OK);
     assert_int_equal(filter("gaussian:sigma=5", "163200", 0, &plain), GF_OK);
     assert_int_equal(filter("gaussian:sigma=5", "163200", 81600, &ahead), GF_OK);
     assert_true(ahead.band_rows < plain.band_rows);

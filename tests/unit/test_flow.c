@@ -162,6 +162,7 @@ static void check(const char *kernel, size_t devices, long read, long write)
     GfLane lane = {0};
     GfFormat format = {4096, 16 * BANDS, 1, false, GF_U8};
     GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.devices = devices;
     Files files = {.read = read, .write = write};
     GfFlowTimes seconds = {0};
     char *names[] = {"kernel"};

@@ -606,6 +606,27 @@ static void test_misfits(void **state)
     expect_failure(rgb, options, "no bank to combine");
 }
 
+/* The picture's other end is met by padding, too, whatever the taps; without any it is not. */
+static void test_wraps(void **state)
+{
+    (void)state;
+    for (size_t bottom = 0; bottom < 2; bottom++)
+        for (size_t taps = 1; taps <= 3; taps += 2) {
+            GfFormat format = {8, 300, 2, false, GF_U8};
+            GfPlanOptions options = gf_plan_options_default(GF_U8);
+            options.band_bytes = 1;
+            options.border = GF_BORDER_WRAP;
+            new_filter();
+            GfSampling *sampling = &add_layer(2, 2, 1, taps, taps)->sampling;
+            sampling->fit = GF_FIT_PAD;
+            sampling->bottom = bottom;
+            sampling->border = GF_BORDER_WRAP;
+            GfPlan *plan = plan_for_filter(format, options);
+            assert_int_equal(plan->streams, bottom == 0);
+            drop(plan);
+        }
+}
+
 static uint32_t seed = 1;
 
 static size_t below(size_t limit)
@@ -690,7 +711,7 @@ static void assert_bands_enough(const GfPlan *plan)
 static void test_random_rows(void **state)
 {
     (void)state;
-    for (size_t turn = 0; turn < 600; turn++) {
+    for (size_t turn = 0; turn < 20000; turn++) {
         GfFormat format = {8, 20 + below(300), 2, false, GF_U8};
         GfPlanOptions options = gf_plan_options_default(GF_U8);
         const GfFilter *bank[1];
@@ -753,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_geometry),
         cmocka_unit_test(test_halo),
         cmocka_unit_test(test_most_rows),
+        cmocka_unit_test(test_wraps),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_precision),
