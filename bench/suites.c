@@ -146,8 +146,13 @@ static GfStatus large_cases(Specs *specs)
     } kinds[] = {{GF_U8, 1, 31, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U8, 1, 63, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U8, 3, 63, TAPS_RANDOM, false, "tensor,special"},
+                 {GF_U16, 1, 9, TAPS_RANDOM, false, f32},
+                 {GF_U16, 1, 13, TAPS_RANDOM, false, f32},
+                 {GF_U16, 1, 15, TAPS_RANDOM, false, f32},
                  {GF_U16, 1, 21, TAPS_RANDOM, false, f32},
                  {GF_U16, 3, 9, TAPS_RANDOM, false, f32},
+                 {GF_U16, 3, 11, TAPS_RANDOM, false, f32},
+                 {GF_U16, 3, 15, TAPS_RANDOM, false, f32},
                  {GF_F16, 3, 11, TAPS_RANDOM, false, f32},
                  {GF_F32, 1, 17, TAPS_RANDOM, false, f32},
                  {GF_F32, 1, 31, TAPS_RANDOM, false, f32},
@@ -192,13 +197,13 @@ static GfStatus large_cases(Specs *specs)
     }
     for (size_t side = 128; side <= 1024; side *= side < 256 ? 4 : 2) {
         Spec small[] = {picture(GF_F32, 1, 21, TAPS_RANDOM), picture(GF_F32, 3, 9, TAPS_RANDOM),
-                        picture(GF_U16, 1, 7, TAPS_RANDOM),  picture(GF_F32, 1, 3, TAPS_SOBEL),
-                        picture(GF_U16, 1, 7, TAPS_GAUSS),   picture(GF_U16, 1, 15, TAPS_RANDOM),
-                        picture(GF_U16, 1, 3, TAPS_GAUSS),   picture(GF_U16, 3, 5, TAPS_GAUSS),
-                        picture(GF_U16, 1, 9, TAPS_RANDOM)};
+                        picture(GF_U16, 1, 15, TAPS_RANDOM), picture(GF_U16, 1, 7, TAPS_RANDOM),
+                        picture(GF_F32, 1, 3, TAPS_SOBEL),   picture(GF_U16, 1, 7, TAPS_GAUSS),
+                        picture(GF_U16, 1, 15, TAPS_RANDOM), picture(GF_U16, 1, 3, TAPS_GAUSS),
+                        picture(GF_U16, 3, 5, TAPS_GAUSS),   picture(GF_U16, 1, 9, TAPS_RANDOM)};
         for (size_t i = 0; i < COUNT(small); i++) {
             small[i].width = small[i].height = side;
-            small[i].wide = i > 1;
+            small[i].wide = i > 2;
             small[i].methods = f64;
             GF_TRY(specs_add(specs, small[i]));
         }

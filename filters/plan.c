@@ -12,7 +12,13 @@
 
 /* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
  * as handing a band over costs less than that gains. */
-enum { BANDS_AHEAD = 1, LEAST_BAND_ROWS = 16, BANDS_A_PICTURE = 8, LEAST_BAND_BYTES = 64 << 10 };
+enum {
+    BANDS_AHEAD = 1,
+    LEAST_BAND_ROWS = 16,
+    BANDS_A_PICTURE = 8,
+    LEAST_BAND_BYTES = 64 << 10,
+    BANDS_A_DEVICE = 4
+};
 
 /* Of the rows between its layers a network computes anew for each band as many as half its span: a
  * sixth of the work when a band has three spans. */
@@ -429,13 +435,15 @@ static bool is_shallow(const GfPlan *plan)
 }
 
 /* Rows of a band at least, for what neighbouring bands share. Several devices are sent all rows whatever the bands, and
- * wait for each other less when these are short. */
+ * are to have some bands each. */
 static size_t least_band(const GfPlan *plan, size_t span)
 {
     size_t devices = plan->options.devices;
     if (is_deep(plan))
         return DEEP_BAND_SPANS * span;
-    return devices > 1 && is_shallow(plan) ? span / 2 / devices : span / 2;
+    if (devices > 1 && is_shallow(plan))
+        return gf_min(span / 2, plan->in.height / (BANDS_A_DEVICE * devices));
+    return span / 2;
 }
 
 static size_t wished_band(const GfPlan *plan, size_t span)

@@ -112,11 +112,11 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
-/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty
- * (bench/results/2026-11-26-h200.md). */
-static bool tensor_pays_on_16_bits(const GfStep *step, double work)
+/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in f32 of gray ones roll,
+ * up to 15 x 15 (bench/results/2026-11-26-h200.md). */
+static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, double work)
 {
-    const size_t least = step->channels == 1 ? 9 : 11;
+    const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 15;
     return gf_special_side(&step->linear) >= least && step->out_width >= 192 && work >= 3 << 24;
 }
 
@@ -127,7 +127,7 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     const double samples = pixels_of(step, use) * (double)step->channels;
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
     if (step->in == GF_U16)
-        return tensor_pays_on_16_bits(step, work);
+        return tensor_pays_on_16_bits(step, use, work);
     if (side == 1 || special_pays_on_bytes(step))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
