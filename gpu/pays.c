@@ -112,11 +112,11 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
-/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in f32 of gray ones roll,
- * up to 15 x 15 (bench/results/2026-11-26-h200.md). */
+/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in f32 of gray ones roll
+ * in `special`, which is as fast up to 11 x 11 (bench/results/2026-11-26-h200-2.md). */
 static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, double work)
 {
-    const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 15;
+    const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 13;
     return gf_special_side(&step->linear) >= least && step->out_width >= 192 && work >= 3 << 24;
 }
 
