@@ -88,20 +88,10 @@ static bool wait_for_work(GfDevices *devices)
     return true;
 }
 
-/* Opens a GPU and says how long it took. */
-static GfStatus open_gpu(const GfDevices *devices, int number, GfBackend **backend)
-{
-    double start = gf_now();
-    GF_TRY(gf_cuda_open(number, devices->options->algorithm, backend));
-    gf_say_detail(NULL, "%s (%s): started in %.2f s", (*backend)->name, (*backend)->device,
-                  gf_now() - start);
-    return GF_OK;
-}
-
 /* Opens one of several GPUs, and says it when the others have to do without. */
 static GfStatus open_one(const GfDevices *devices, size_t number, GfBackend **backend)
 {
-    GfStatus status = open_gpu(devices, (int)number, backend);
+    GfStatus status = gf_cuda_open((int)number, devices->options->algorithm, backend);
     if (status != GF_OK && status != GF_EUSAGE)
         gf_say_note(NULL, "cuda:%zu: %s; its work is done by the others", number, gf_message());
     return status;
@@ -113,7 +103,10 @@ static void *open_others(void *argument)
     GfDevices *devices = argument;
     for (size_t i = devices->first + 1; i < devices->gpus && wait_for_work(devices); i++) {
         GfBackend *other = NULL;
-        (void)open_one(devices, i, &other);
+        double start = gf_now();
+        if (open_one(devices, i, &other) == GF_OK)
+            gf_say_detail(NULL, "%s (%s): started in %.2f s", other->name, other->device,
+                          gf_now() - start);
         gf_spread_add(devices->cuda, other);
     }
     return NULL;
@@ -127,7 +120,7 @@ static GfStatus open_first(GfDevices *devices, GfBackend **backend)
         if (status == GF_OK || status == GF_EUSAGE)
             return status;
     }
-    return open_gpu(devices, (int)devices->first, backend);
+    return gf_cuda_open((int)devices->first, devices->options->algorithm, backend);
 }
 
 /* All GPUs as one backend. */
@@ -159,8 +152,9 @@ static GfStatus open_cuda(GfDevices *devices, GfReader *meanwhile, GfBackend **b
     if (!devices->cuda) {
         if (meanwhile && gf_cuda_version() > 0)
             gf_reader_start_ahead(meanwhile);
-        status = options->all_devices ? open_all(devices)
-                                      : open_gpu(devices, options->device_number, &devices->cuda);
+        status = options->all_devices
+                     ? open_all(devices)
+                     : gf_cuda_open(options->device_number, options->algorithm, &devices->cuda);
         gf_reader_stop_ahead(meanwhile);
     }
     *backend = devices->cuda;

@@ -35,7 +35,7 @@
  * Costs for a sample of input: (rows + K - 1) / rows reads, with `rows` chosen so that all
  * multiprocessors are busy, and one write of global memory; F * K * K multiply-adds, and some 5 to
  * 10 operations more. */
-#include "gpu/special_rows.cuh"
+#include "gpu/device.cuh"
 
 using namespace gf_special;
 

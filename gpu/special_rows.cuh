@@ -1,7 +1,10 @@
 /* How `special` (special.cu) reads a strip's rows: in vectors, whose words are exchanged between the lanes of a warp. */
 #pragma once
 
-#include "gpu/device.cuh"
+#include "gpu/finish.cuh"
+#include "gpu/instructions.cuh"
+#include "gpu/problem.cuh"
+#include "gpu/samples.cuh"
 
 namespace gf_special
 {

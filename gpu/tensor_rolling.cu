@@ -25,7 +25,7 @@
  *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a unit of rows),
  * one write, and 16 products for each plane, row of taps and 16 bytes of the window. */
-#include "gpu/tensor_rolling.cuh"
+#include "gpu/device.cuh"
 
 using namespace gf_rolling;
 

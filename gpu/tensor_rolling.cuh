@@ -3,7 +3,12 @@
  * rule. So those who multiply know no border. */
 #pragma once
 
-#include "gpu/device.cuh"
+#include "gpu/blocks.cuh"
+#include "gpu/finish.cuh"
+#include "gpu/groups.cuh"
+#include "gpu/instructions.cuh"
+#include "gpu/problem.cuh"
+#include "gpu/samples.cuh"
 
 namespace gf_rolling
 {
