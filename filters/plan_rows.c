@@ -185,7 +185,7 @@ size_t gf_pipeline_span(const GfPipeline *pipeline)
 /* Rows that come at once when what they lag behind for is there, with those that padding adds. */
 static size_t burst_of(const GfStep *step)
 {
-    size_t covered = step->out_height * step->stride_y;
+    size_t covered = step->out_height * step->stride_y / step->factor_y;
     return lag_of(step) + (covered > step->in_height ? covered - step->in_height : 0);
 }
 

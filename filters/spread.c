@@ -44,10 +44,8 @@ struct GfSession {
     const GfPlan *plan;
     const GfRing *ring;
     Part parts[GF_SPREAD_MAX];
-    Pending *pending; /* `slots` of them: submit n is in slot n % slots */
-    size_t slots;
+    Pending *pending; /* plan->slots of them: submit n is in slot n % slots */
     size_t first; /* whose turn the picture's first band is, modulo the backends that there are */
-    bool whole;   /* it is that one's turn for all bands */
     size_t submitted, collected;
 };
 
@@ -121,7 +119,7 @@ static GfStatus push(Part *part, size_t number)
 
 static Pending *find_pending(GfSession *session, size_t number)
 {
-    return &session->pending[number % session->slots];
+    return &session->pending[number % session->plan->slots];
 }
 
 /* Waits for the oldest submit of a backend. */
@@ -262,7 +260,7 @@ static void end(GfSession *session)
             spread->backends[i]->end(part->session);
         free(part->queue);
     }
-    for (size_t i = 0; session->pending && i < session->slots; i++)
+    for (size_t i = 0; session->pending && i < session->plan->slots; i++)
         free(session->pending[i].outs);
     free(session->pending);
     pthread_mutex_lock(&spread->mutex);
@@ -294,13 +292,11 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     GF_TRY(gf_allocate_zero(1, sizeof *session, &session));
     session->spread = spread;
     session->plan = plan;
-    session->whole = plan->options.devices < 2;
-    session->slots = plan->slots;
     pthread_mutex_lock(&spread->mutex);
     spread->sessions++;
     pthread_mutex_unlock(&spread->mutex);
-    GF_GO(gf_allocate_zero(session->slots, sizeof *session->pending, &session->pending));
-    for (size_t i = 0; i < session->slots; i++)
+    GF_GO(gf_allocate_zero(plan->slots, sizeof *session->pending, &session->pending));
+    for (size_t i = 0; i < plan->slots; i++)
         GF_GO(gf_allocate_zero(plan->outputs, sizeof *session->pending[i].outs,
                                &session->pending[i].outs));
     GF_GO(make_first(session));
@@ -334,6 +330,12 @@ static bool is_empty(const GfSession *session, const GfBand *outs)
     return true;
 }
 
+/* Is it the first one's turn for all bands? */
+static bool is_whole(const GfSession *session)
+{
+    return session->plan->options.devices < 2;
+}
+
 static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
 {
     size_t number = session->submitted++;
@@ -345,7 +347,7 @@ static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand 
     if (pending->done)
         return GF_OK;
     atomic_fetch_add(&session->spread->waiting, 1); /* a backend that has enough returns later */
-    GfStatus status = place(session, pending, session->first + (session->whole ? 0 : number));
+    GfStatus status = place(session, pending, session->first + (is_whole(session) ? 0 : number));
     atomic_fetch_sub(&session->spread->waiting, 1);
     return status;
 }
@@ -376,7 +378,7 @@ static bool starves(const GfSession *session)
     for (size_t i = 0; i < spread->count; i++)
         able += spread->lost[i].status == GF_OK && !session->parts[i].full;
     pthread_mutex_unlock(&spread->mutex);
-    return !session->whole && session->submitted - session->collected < able;
+    return !is_whole(session) && session->submitted - session->collected < able;
 }
 
 /* The part whose figures stand for all: the first that has a session. */

@@ -113,7 +113,7 @@ static double least_for_strips(const GfStep *step, size_t side)
 }
 
 /* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in f32 of gray ones roll
- * in `special`, which is as fast up to 11 x 11 (bench/results/2026-11-26-h200-2.md). */
+ * in `special`, which is faster at 9 x 9 and slower at 13 x 13 (bench/results/2026-11-26-h200-2.md). */
 static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, double work)
 {
     const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 13;

@@ -627,6 +627,33 @@ static void test_wraps(void **state)
         }
 }
 
+/* Nor does it say many more, whatever grows on the way. */
+static void test_most_rows_are_few(void **state)
+{
+    (void)state;
+    for (size_t factor = 1; factor <= 4; factor++) {
+        GfFormat format = {8, 3000, 2, false, GF_U8};
+        GfPlanOptions options = gf_plan_options_default(GF_U8);
+        options.band_bytes = 1;
+        new_filter();
+        add_layer(2, 2, 1, 3, 3)->sampling.fit = GF_FIT_SAME_UPPER;
+        GfUpsample larger = {false, 1, factor, GF_NO_REFERENCE};
+        if (factor > 1)
+            assert_int_equal(gf_filter_add_upsample(filter, larger), GF_OK);
+        add_layer(2, 2, 1, 3, 3)->sampling.fit = GF_FIT_SAME_UPPER;
+        GfPlan *plan = plan_for_filter(format, options);
+        assert_int_equal(plan->pipelines[0].out.height, 3000 * factor);
+        assert_in_range(plan->pipelines[0].most_rows, factor * plan->band_rows,
+                        factor * (plan->band_rows + 8));
+        drop(plan);
+    }
+    GfFormat format = {64, 3000, 1, false, GF_U8};
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    GfPlan *plan = plan_for("box:size=301", format, options);
+    assert_in_range(plan->pipelines[0].most_rows, plan->band_rows + 150, plan->band_rows + 300);
+    drop(plan);
+}
+
 static uint32_t seed = 1;
 
 static size_t below(size_t limit)
@@ -775,6 +802,7 @@ int main(void)
         cmocka_unit_test(test_halo),
         cmocka_unit_test(test_most_rows),
         cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_most_rows_are_few),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_precision),
