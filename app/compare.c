@@ -187,7 +187,7 @@ double gf_image_magnitude(const GfImage *image)
 {
     Extent extent = {0.0, 0.0};
     extend(&extent, image);
-    return fmax(-extent.low, extent.high);
+    return fmax(fabs(extent.low), fabs(extent.high));
 }
 
 static double find_peak(const GfImage *a, const GfImage *b)

@@ -147,6 +147,7 @@ static GfStatus large_cases(Specs *specs)
                  {GF_U8, 1, 63, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U8, 3, 63, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U16, 1, 9, TAPS_RANDOM, false, f32},
+                 {GF_U16, 1, 11, TAPS_RANDOM, false, f32},
                  {GF_U16, 1, 13, TAPS_RANDOM, false, f32},
                  {GF_U16, 1, 15, TAPS_RANDOM, false, f32},
                  {GF_U16, 1, 21, TAPS_RANDOM, false, f32},

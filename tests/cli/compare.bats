@@ -70,6 +70,17 @@ load common
     [[ $output == *'largest difference  inf'* ]]
 }
 
+@test "--compare: of a flat picture's edges nothing but rounding is left, which passes" {
+    npy '<f4' 4 '12, 13' "$(printf '\\x9a\\x99\\x99\\x3e%.0s' {1..156})" >flat.npy
+    gf flat.npy -k gabor -k log:sigma=2 -k dog -k farid --device cpu --compare
+    [ "$status" -eq 0 ]
+    [[ $output == *'beyond 3e-13'* ]]
+    npy '<f4' 4 '12, 13' "$(printf '\\x00%.0s' {1..624})" >zero.npy
+    gf zero.npy -k gabor --device cpu --compare
+    [ "$status" -eq 0 ]
+    [[ $output == *'beyond 0 '* ]]
+}
+
 @test "compare: the picture of differences" {
     npy '|u1' 1 '1, 3' '\x00\x0a\x14' >a.npy
     npy '|u1' 1 '1, 3' '\x04\x0a\x12' >b.npy
