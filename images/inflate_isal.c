@@ -67,17 +67,16 @@ GfInflated gf_inflate(GfInflater *inflater, const unsigned char **in, size_t *si
                       unsigned char *out, size_t room, size_t *made, const char **reason)
 {
     struct inflate_state *stream = &inflater->stream;
-    const size_t given = *size;
     *made = 0;
     if (!inflater->broken) {
         stream->next_in = (unsigned char *)(uintptr_t)*in;
-        stream->avail_in = (uint32_t)given;
+        stream->avail_in = (uint32_t)*size;
         stream->next_out = out;
         stream->avail_out = (uint32_t)room;
         const int error = isal_inflate(stream);
         const bool broken = error < ISAL_DECOMP_OK || error == ISAL_NEED_DICT;
         *size = broken ? 0 : stream->avail_in; /* where it is broken that is no number */
-        *in += given - *size;
+        *in = stream->next_in;
         *made = room - stream->avail_out;
         if (broken) {
             end_broken(inflater, error, made);
