@@ -114,6 +114,21 @@ static const Places places[] = {
 #endif
 };
 
+/* Clang has shuffles by constants only, and finds that these are. */
+static inline __attribute__((always_inline)) Lanes shuffle(Lanes a, Lanes b, Places from)
+{
+#ifdef __clang__
+    Lanes result;
+    for (size_t i = 0; i < LANES_f64; i++) {
+        const size_t at = (size_t)from[i];
+        result[i] = at < LANES_f64 ? a[at] : b[at - LANES_f64];
+    }
+    return result;
+#else
+    return __builtin_shuffle(a, b, from);
+#endif
+}
+
 /* Entry i of vector j becomes entry j of vector i. */
 static inline __attribute__((always_inline)) void turn(Lanes *v)
 {
@@ -123,8 +138,8 @@ static inline __attribute__((always_inline)) void turn(Lanes *v)
         for (size_t i = 0; i < LANES_f64; i++)
             if (!(i & d)) {
                 Lanes a = v[i], b = v[i + d];
-                v[i] = __builtin_shuffle(a, b, places[stage]);
-                v[i + d] = __builtin_shuffle(a, b, places[stage] + (long long)d);
+                v[i] = shuffle(a, b, places[stage]);
+                v[i + d] = shuffle(a, b, places[stage] + (long long)d);
             }
 }
 

@@ -75,7 +75,7 @@ static void unlock(const bool *locked)
 }
 
 /* In a function: until it returns. */
-#define LOCKED __attribute__((cleanup(unlock))) const bool locked = lock()
+#define LOCKED __attribute__((cleanup(unlock), unused)) const bool locked = lock()
 
 /* ---- chance, failures ---- */
 
