@@ -1,4 +1,5 @@
-/* The filters of one run: every --kernel, the members of every --bank or what --combine makes of them, and what outputs call it. */
+/* The filters of one run: every --kernel, the members of every --bank or what --combine makes of
+ * them, and what outputs call it. */
 #pragma once
 
 #include "app/options.h"
@@ -9,7 +10,8 @@ typedef struct GfBank {
     size_t count;
 } GfBank;
 
-/* Parses the texts of the options. GF_EUSAGE with the option before the reason. `bank` is then empty. */
+/* Parses the texts of the options. GF_EUSAGE with the option before the reason. `bank` is then
+ * empty. */
 GfStatus gf_bank_create(const GfOptions *options, GfBank *bank);
 
 /* Leaves an empty bank. */

@@ -1,7 +1,7 @@
 /* Workers take jobs from one counter, in order. A bad picture costs only itself; what would spoil
  * all the rest as well (a full disk, a lost GPU that the user insists on) stops the run, and what
- * was not begun is listed. A picture that memory was too short for is done again when no other is in
- * flight. Reports are made under one mutex, so that their lines and the counts agree. */
+ * was not begun is listed. A picture that memory was too short for is done again when no other is
+ * in flight. Reports are made under one mutex, so that their lines and the counts agree. */
 #include "app/batch.h"
 
 #include <pthread.h>

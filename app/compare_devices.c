@@ -3,8 +3,8 @@
  *
  * Without --tolerance integers may differ by one step, as the exactness rule allows on a near-tie.
  * Floats have no step: 1e-5 of the largest value passes. The rule bounds their relative l2 error by
- * 1e-6; a single sample may be off by some times more. Of a flat picture's edges nothing is left but what
- * rounding leaves of the samples, so a share of those passes too. */
+ * 1e-6; a single sample may be off by some times more. Of a flat picture's edges nothing is left
+ * but what rounding leaves of the samples, so a share of those passes too. */
 #include "app/compare_devices.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Both pictures are decoded whole, once their headers say that they can be compared; what differs in
- * kind (size, channels, depth) is trouble, not a difference: a number for it would mean nothing. */
+/* Both pictures are decoded whole, once their headers say that they can be compared; what differs
+ * in kind (size, channels, depth) is trouble, not a difference: a number for it would mean
+ * nothing. */
 #include "app/compare_files.h"
 
 #include <stdio.h>

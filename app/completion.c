@@ -1,8 +1,8 @@
 /* The scripts are made from the tables that the program itself reads, so that they cannot be out of
- * date. Each is a map from keys to words, which the tables become, and a few lines of the shell's own
- * that find the key: "option", "border", "kernel", "kernel:gaussian" (parameters), or
- * "kernel:sobel:direction" (a parameter's words). What has no words is left to the shell's completion
- * of file names. */
+ * date. Each is a map from keys to words, which the tables become, and a few lines of the shell's
+ * own that find the key: "option", "border", "kernel", "kernel:gaussian" (parameters), or
+ * "kernel:sobel:direction" (a parameter's words). What has no words is left to the shell's
+ * completion of file names. */
 #include "app/completion.h"
 
 #include <stdio.h>

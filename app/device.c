@@ -27,10 +27,11 @@ static const double cpu_multiply_adds = 4e9;    /* a second and thread */
 static const double cpu_bytes = 2e9;            /* a second and thread */
 static const double gpu_multiply_adds = 1.8e12; /* a second; of the slowest kernels, on an H200 */
 
-/* Under cuda:all, in milliseconds. On four H200 a GPU's context takes 110 to 150, but 64 JPEG took 2000 longer with four
- * opened at once than with one. Another is opened when work has waited for those that there are, since the last one was:
- * so where decoding takes the time none is. What would keep one GPU for longer than HEAVY is given to all from its
- * beginning, since work is not taken back from the first. */
+/* Under cuda:all, in milliseconds. On four H200 a GPU's context takes 110 to 150, but 64 JPEG took
+ * 2000 longer with four opened at once than with one. Another is opened when work has waited for
+ * those that there are, since the last one was: so where decoding takes the time none is. What
+ * would keep one GPU for longer than HEAVY is given to all from its beginning, since work is not
+ * taken back from the first. */
 enum { LOOK_EVERY = 10, BUSY_BEFORE = 500, HEAVY = 1000 };
 
 struct GfDevices {
@@ -236,7 +237,8 @@ static GfStatus estimate(const GfDevices *devices, const GfBank *bank, const GfF
     return GF_OK;
 }
 
-/* Under cuda:all, for the first picture that can be filtered: waits for all GPUs where the run is heavy. */
+/* Under cuda:all, for the first picture that can be filtered: waits for all GPUs where the run is
+ * heavy. */
 static void gather(GfDevices *devices, const GfBank *bank, const GfFormat *in, double weight)
 {
     Work work;

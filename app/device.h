@@ -7,19 +7,20 @@
 
 typedef struct GfDevices GfDevices;
 
-/* Where one GPU is wanted at most, lets CUDA see that only. To be called before there are threads. */
+/* Where one GPU is wanted at most, lets CUDA see that only. To be called before there are
+ * threads. */
 void gf_devices_narrow(const GfOptions *options);
 
-/* Opens what --device names; of all GPUs the first, and a thread opens the others, one by one, when work
- * waits for them. Under `auto` nothing is opened yet: even to ask CUDA whether there is a GPU takes a tenth
- * of a second. While a GPU starts, the reader `meanwhile`, of which no row was read, decodes ahead; NULL:
- * nobody does. Errors: GF_ENODEVICE with the reason, GF_EUSAGE, GF_EMEMORY. */
+/* Opens what --device names; of all GPUs the first, and a thread opens the others, one by one, when
+ * work waits for them. Under `auto` nothing is opened yet: even to ask CUDA whether there is a GPU
+ * takes a tenth of a second. While a GPU starts, the reader `meanwhile`, of which no row was read,
+ * decodes ahead; NULL: nobody does. Errors: GF_ENODEVICE with the reason, GF_EUSAGE, GF_EMEMORY. */
 GfStatus gf_devices_create(const GfOptions *options, GfReader *meanwhile, GfDevices **devices);
 
 /* The backend of the run. Under `auto` the first call decides for all: `in` is the format of a
- * picture and `weight` how many times its work the whole run is (>= 1); `meanwhile` as above. Under cuda:all
- * it waits for all GPUs where one would be kept for long. Threads may call it at once. The backend stays
- * the devices'. */
+ * picture and `weight` how many times its work the whole run is (>= 1); `meanwhile` as above. Under
+ * cuda:all it waits for all GPUs where one would be kept for long. Threads may call it at once. The
+ * backend stays the devices'. */
 GfStatus gf_devices_choose(GfDevices *devices, const GfBank *bank, const GfFormat *in,
                            double weight, GfReader *meanwhile, GfBackend **backend);
 

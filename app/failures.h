@@ -18,8 +18,8 @@ typedef struct GfFailures {
 } GfFailures;
 
 /* Begins the list that --failures asks for, if any; {shard} in its name becomes the shard's number.
- * An older list is replaced when the new one is complete, no other file is, and no output of `jobs`,
- * which are those of all shards. GF_EUSAGE; GF_EMEMORY. Free `failures` in every case. */
+ * An older list is replaced when the new one is complete, no other file is, and no output of
+ * `jobs`, which are those of all shards. GF_EUSAGE; GF_EMEMORY. Free `failures` in every case. */
 GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, const GfJobs *jobs,
                             GfFailures *failures);
 

@@ -12,8 +12,8 @@
  * submitted is collected before the caller waits for rows, and the plan made the ring large enough
  * for all rows that an output row needs and the next band.
  *
- * A picture of a single band, or a tiny one, and any where the system gives no threads, goes through the
- * same four functions in one thread. */
+ * A picture of a single band, or a tiny one, and any where the system gives no threads, goes
+ * through the same four functions in one thread. */
 #include "app/flow.h"
 
 #include <pthread.h>
@@ -185,8 +185,8 @@ static bool starves(const GfLane *lane)
 }
 
 /* Submitting comes first, as long as rows and a free slot are there; what is under way is collected
- * next, but for a device that has nothing to do rows and a slot are waited for, which the other threads bring; else
- * there is nothing to do but to wait. */
+ * next, but for a device that has nothing to do rows and a slot are waited for, which the other
+ * threads bring; else there is nothing to do but to wait. */
 static Turn next_turn(Flow *flow)
 {
     GfLane *lane = flow->lane;

@@ -1,5 +1,5 @@
-/* Responses kept as floats until a picture's last row is there, for what has to know the smallest and
- * the largest of them: --range minmax and --montage. */
+/* Responses kept as floats until a picture's last row is there, for what has to know the smallest
+ * and the largest of them: --range minmax and --montage. */
 #pragma once
 
 #include "images/image.h"
@@ -9,8 +9,8 @@ typedef struct GfHeld {
     size_t count;
 } GfHeld;
 
-/* Makes room for a picture of each format. GF_ELIMIT over `limit` bytes, with both numbers; GF_EMEMORY.
- * `held` is then empty. */
+/* Makes room for a picture of each format. GF_ELIMIT over `limit` bytes, with both numbers;
+ * GF_EMEMORY. `held` is then empty. */
 GfStatus gf_held_create(const GfFormat *const *formats, size_t count, size_t limit, GfHeld *held);
 
 /* Copies rows of filter `filter`; rows of one filter come in order. */

@@ -1,6 +1,6 @@
-/* Two passes, the first for the extent: bars that fit it need no list of differences, of which there
- * may be as many as samples. Differences keep their sign, since a mean other than zero is a defect of
- * its own, which absolute ones hide. */
+/* Two passes, the first for the extent: bars that fit it need no list of differences, of which
+ * there may be as many as samples. Differences keep their sign, since a mean other than zero is a
+ * defect of its own, which absolute ones hide. */
 #include "app/histogram.h"
 
 #include <math.h>

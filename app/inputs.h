@@ -25,12 +25,12 @@ typedef struct GfInputFiles {
     bool any_pipe;      /* some argument is standard input or no regular file */
 } GfInputFiles;
 
-/* Expands the operands, then what --files-from lists, in the order given: a file is itself, a directory its pictures (known
- * extensions, no hidden files) in byte order of their names, with --recursive those below it too.
- * Links to directories inside a directory are not followed, so there are no loops, and the folder
- * `skipped` (where the outputs go; NULL: none) is not entered. Files that do not exist are kept:
- * opening them reports it. GF_EUSAGE: a directory without any picture, standard input twice, a list
- * that cannot be read. Free `inputs` in every case. */
+/* Expands the operands, then what --files-from lists, in the order given: a file is itself, a
+ * directory its pictures (known extensions, no hidden files) in byte order of their names, with
+ * --recursive those below it too. Links to directories inside a directory are not followed, so
+ * there are no loops, and the folder `skipped` (where the outputs go; NULL: none) is not entered.
+ * Files that do not exist are kept: opening them reports it. GF_EUSAGE: a directory without any
+ * picture, standard input twice, a list that cannot be read. Free `inputs` in every case. */
 GfStatus gf_inputs_find(const GfOptions *options, const char *skipped, GfInputFiles *inputs);
 
 /* The path below the directory that was given, as a pointer into the input's path; of a file that

@@ -28,8 +28,8 @@ typedef struct GfJobs {
  * fit the number of outputs. Free `jobs` in every case. */
 GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jobs);
 
-/* Whether the run may wait for other programs: for an input that is no file, or to be rid of the only
- * picture's outputs. */
+/* Whether the run may wait for other programs: for an input that is no file, or to be rid of the
+ * only picture's outputs. */
 bool gf_jobs_may_wait(const GfJobs *jobs);
 
 void gf_job_free(GfJob *job);

@@ -15,8 +15,8 @@ static bool same_light(const GfLight *a, const GfLight *b)
     return a && b ? gf_light_same(a, b) : a == b;
 }
 
-/* Options that differ between pictures of one run; the others are the command line's. Of those before,
- * the light was that picture's, and the plan has a copy. */
+/* Options that differ between pictures of one run; the others are the command line's. Of those
+ * before, the light was that picture's, and the plan has a copy. */
 static bool same_wishes(const GfLane *lane, const GfPlanOptions *b)
 {
     const GfPlanOptions *a = &lane->wishes;

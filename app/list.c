@@ -1,6 +1,6 @@
-/* Both ways in which programs hand on names of files, told apart by looking: names cannot hold a zero
- * byte, so that a list with one is separated by them. A comment begins with "# " rather than with
- * "#", with which names of files do begin now and then. */
+/* Both ways in which programs hand on names of files, told apart by looking: names cannot hold a
+ * zero byte, so that a list with one is separated by them. A comment begins with "# " rather than
+ * with "#", with which names of files do begin now and then. */
 #include "app/list.h"
 
 #include <errno.h>

@@ -89,8 +89,8 @@ static void list_catalog(void)
     printf("\nOne in numbers: gpufilter filters --bank gabor:orientations=4.\n");
 }
 
-/* Words up to column `width`, each line after `indent` spaces; behind a semicolon a new line, so that
- * kernels begin one. */
+/* Words up to column `width`, each line after `indent` spaces; behind a semicolon a new line, so
+ * that kernels begin one. */
 static void print_wrapped(const char *text, int indent, int width)
 {
     int column = 0;
@@ -127,7 +127,8 @@ static void print_table(void)
     }
 }
 
-/* The row that `text` is about, where it is one filter of the catalogue; *bare: without parameters. */
+/* The row that `text` is about, where it is one filter of the catalogue; *bare: without
+ * parameters. */
 static const GfNamedFilter *find_row(const char *text, bool *bare)
 {
     char name[NAME_LENGTH + 1];

@@ -3,8 +3,9 @@
 
 #include "app/options.h"
 
-/* All filters of the catalogue and all banks, or those that operands and --bank name: summary, formula,
- * parameters, and the stages in numbers; or the catalogue as a table. GF_EUSAGE as gf_filter_parse() and gf_members_parse(). */
+/* All filters of the catalogue and all banks, or those that operands and --bank name: summary,
+ * formula, parameters, and the stages in numbers; or the catalogue as a table. GF_EUSAGE as
+ * gf_filter_parse() and gf_members_parse(). */
 GfStatus gf_list_filters(const GfOptions *options);
 
 /* The CPU and every CUDA device, or one line why there is none. GF_EMEMORY. */

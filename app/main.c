@@ -50,8 +50,8 @@ typedef struct Needs {
     GfDevices *devices;
 } Needs;
 
-/* The only picture is opened before the devices are, so that it can be decoded while a GPU starts. What fails
- * here fails again, and is told, when the picture's turn comes. */
+/* The only picture is opened before the devices are, so that it can be decoded while a GPU starts.
+ * What fails here fails again, and is told, when the picture's turn comes. */
 static void open_single(const GfOptions *options, Needs *needs)
 {
     const GfJob *job = needs->jobs.jobs;

@@ -1,7 +1,7 @@
-/* Two outputs of one name must be found before anything starts, so the number of maps has to be known
- * then. The layers of most filters say how many they make. What keeps the channels of its input has too
- * many only where that is an array, whose header is looked at; networks that differ for gray and colour
- * are planned for the picture's format. */
+/* Two outputs of one name must be found before anything starts, so the number of maps has to be
+ * known then. The layers of most filters say how many they make. What keeps the channels of its
+ * input has too many only where that is an array, whose header is looked at; networks that differ
+ * for gray and colour are planned for the picture's format. */
 #include "app/maps.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tiles are drawn a row of them at a time, straight from the responses, so that beside these no whole
- * picture is in memory. Where outputs have opacity the gray of the margins shows through. */
+/* Tiles are drawn a row of them at a time, straight from the responses, so that beside these no
+ * whole picture is in memory. Where outputs have opacity the gray of the margins shows through. */
 #include "app/montage.h"
 
 #include <stdlib.h>

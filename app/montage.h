@@ -1,5 +1,5 @@
-/* The contact sheet of all outputs of a picture: a tile for each that is gray or RGB, and of an output of
- * many maps a tile a map. */
+/* The contact sheet of all outputs of a picture: a tile for each that is gray or RGB, and of an
+ * output of many maps a tile a map. */
 #pragma once
 
 #include "app/held.h"

@@ -28,8 +28,9 @@ bool gf_name_has_folder(const char *template);
 /* Fills a template that gf_name_check() accepts. The caller frees *name. */
 GfStatus gf_name_make(const char *template, const GfNameParts *parts, char **name);
 
-/* The path of map `map`, from 1 on, of `maps`: its number, with leading zeros as the others need, before the
- * known extension: in.conv.03.png. With one map the path itself. The caller frees *name. */
+/* The path of map `map`, from 1 on, of `maps`: its number, with leading zeros as the others need,
+ * before the known extension: in.conv.03.png. With one map the path itself. The caller frees
+ * *name. */
 GfStatus gf_name_map(const char *path, size_t map, size_t maps, char **name);
 
 /* directory/name, with neither doubled nor missing slashes; "" is no directory. The caller frees

@@ -50,8 +50,7 @@ typedef struct GfOptions {
     GfBorder border;
     double border_value;
     GfRange range;
-    bool
-        minmax; /* --range minmax: stretched from the smallest to the largest response; `range` is clamp */
+    bool minmax; /* --range minmax: smallest response black, largest white; `range` is clamp */
     GfAlpha alpha;
     bool flip;
     bool gray, linear;
@@ -140,6 +139,6 @@ void gf_options_help(FILE *file);
 GfPlanOptions gf_options_plan(const GfOptions *options, GfSample sample);
 
 /* The sample type to write for a picture of type `in`: --depth, else floats where the codec can
- * store them, else the input's type (of F16 F32), or 8 bits where the codec cannot store that (floats
- * are then taken as values from 0 to 255). Without a codec: the input's. */
+ * store them, else the input's type (of F16 F32), or 8 bits where the codec cannot store that
+ * (floats are then taken as values from 0 to 255). Without a codec: the input's. */
 GfSample gf_options_sample(const GfOptions *options, const GfCodec *codec, GfSample in);

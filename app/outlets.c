@@ -1,8 +1,8 @@
 /* Files are begun before the first row is read, so that an output that exists or a folder that
  * cannot be written costs no work.
  *
- * Rows go to their writers as they come, of an output that is cut into maps each channel to its own.
- * Only what depends on the whole picture, a stretch or a sheet, is held until the last row. */
+ * Rows go to their writers as they come, of an output that is cut into maps each channel to its
+ * own. Only what depends on the whole picture, a stretch or a sheet, is held until the last row. */
 #include "app/outlets.h"
 
 #include <errno.h>

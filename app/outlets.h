@@ -1,5 +1,5 @@
-/* The output files of one picture while it is computed: a file a filter, a file a map, one file of all
- * filters, or a sheet with all of them. */
+/* The output files of one picture while it is computed: a file a filter, a file a map, one file of
+ * all filters, or a sheet with all of them. */
 #pragma once
 
 #include "app/held.h"
@@ -33,15 +33,15 @@ typedef struct GfOutlets {
 /* Whether every output of the job is there already. */
 bool gf_outlets_exist(const GfJob *job);
 
-/* The sample type that the plan is to give for a picture of the reader: that of the files, or floats
- * where a stretch follows. */
+/* The sample type that the plan is to give for a picture of the reader: that of the files, or
+ * floats where a stretch follows. */
 GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader);
 
 /* Makes missing folders and begins all files; formats[i] is the format of filter i's output. The
- * reader gives the number of pictures and the metadata, of which --strip leaves the profile; `memory` is
- * the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
- * (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT, GF_EMEMORY. On
- * failure nothing is left but new folders. */
+ * reader gives the number of pictures and the metadata, of which --strip leaves the profile;
+ * `memory` is the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE,
+ * GF_EUSAGE (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT,
+ * GF_EMEMORY. On failure nothing is left but new folders. */
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
                          const GfFormat *const *formats, size_t filters, size_t memory,
                          GfOutlets *outlets);
@@ -49,7 +49,8 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
 /* Takes rows of filter `filter` of input picture `picture`. */
 GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBand *band);
 
-/* Completes the bytes of all files, and tells the user what their writers note; nothing has its name yet. */
+/* Completes the bytes of all files, and tells the user what their writers note; nothing has its
+ * name yet. */
 GfStatus gf_outlets_finish(GfOutlets *outlets);
 
 /* Gives all files their names, counts them and frees everything. On failure those not named yet are

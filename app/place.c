@@ -1,6 +1,6 @@
 /* A folder is known by device and inode, which see through links and mounts; the name in it is
- * text, since the file may not be there yet. Folders that are still to be made have no links in them, so
- * that below the last one that exists the normal form of the path says where it leads. */
+ * text, since the file may not be there yet. Folders that are still to be made have no links in
+ * them, so that below the last one that exists the normal form of the path says where it leads. */
 #include "app/place.h"
 
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static bool stat_folder(char *path, size_t begin, struct stat *about)
 GfStatus gf_place_find(const char *path, GfPlace *place)
 {
     struct stat about = {0};
-    /* Following a path to its end is slow, on network file systems most of all, and only a link leads
-     * elsewhere than into its folder. */
+    /* Following a path to its end is slow, on network file systems most of all, and only a link
+     * leads elsewhere than into its folder. */
     bool link = lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
     char *real = link ? realpath(path, NULL) : NULL, *normal = NULL;
     GfStatus status = GF_OK;

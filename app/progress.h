@@ -1,5 +1,5 @@
-/* How far a run is, its rate and what is left: on standard error, as a bar where that is a terminal and
- * as a line a minute elsewhere. */
+/* How far a run is, its rate and what is left: on standard error, as a bar where that is a terminal
+ * and as a line a minute elsewhere. */
 #pragma once
 
 #include <stdbool.h>

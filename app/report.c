@@ -1,5 +1,5 @@
-/* The summary comes first and is known last, so that its rows and the sections wait in files without
- * a name: however many pictures there are, only one comparison is in memory. */
+/* The summary comes first and is known last, so that its rows and the sections wait in files
+ * without a name: however many pictures there are, only one comparison is in memory. */
 #include "app/report.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The page of --report: one file of HTML with everything in it, pictures as data: URIs, for a browser
- * without network and without scripts. A summary leads to the sections: one a picture, in it one a
- * comparison. */
+/* The page of --report: one file of HTML with everything in it, pictures as data: URIs, for a
+ * browser without network and without scripts. A summary leads to the sections: one a picture, in
+ * it one a comparison. */
 #pragma once
 
 #include "app/compare.h"
@@ -24,8 +24,9 @@ typedef struct GfReportCase {
     double opaque; /* the number that full opacity is in both */
 } GfReportCase;
 
-/* Begins the page that --report asks for, so that a place that takes no file is found now; *report is
- * NULL when none is wanted, which the functions below take and do nothing. GF_EUSAGE, GF_EMEMORY. */
+/* Begins the page that --report asks for, so that a place that takes no file is found now; *report
+ * is NULL when none is wanted, which the functions below take and do nothing. GF_EUSAGE,
+ * GF_EMEMORY. */
 GfStatus gf_report_open(const GfOptions *options, GfReport **report);
 
 /* A new section. `input` is shown with the section's first comparison; NULL: none. Borrowed until
@@ -39,8 +40,8 @@ void gf_report_case(GfReport *report, const GfReportCase *compared);
 /* A picture that could not be compared, or whose outputs could not be written. */
 void gf_report_failure(GfReport *report, const char *title, const char *reason);
 
-/* Writes the page and gives it its name, and frees the report. The first failure of any of the above, with the
- * name: GF_EWRITE, GF_EFULL, GF_EEXIST, GF_EMEMORY. */
+/* Writes the page and gives it its name, and frees the report. The first failure of any of the
+ * above, with the name: GF_EWRITE, GF_EFULL, GF_EEXIST, GF_EMEMORY. */
 GfStatus gf_report_commit(GfReport **report);
 
 /* Drops the report: nothing is left. */

@@ -9,7 +9,8 @@
 #include "app/report_histogram.h"
 #include "app/view.h"
 
-/* Longest side of a thumbnail; sides of the part shown pixel by pixel; below SMALL pixels are drawn as squares. */
+/* Longest side of a thumbnail; sides of the part shown pixel by pixel; below SMALL pixels are drawn
+ * as squares. */
 enum { LONGEST = 1000, CROP = 128, SMALL = 480, LETTER = 'A' };
 
 void gf_report_number(GfHtml *html, const char *format, double value)

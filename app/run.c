@@ -1,7 +1,7 @@
 /* One attempt is: reader, backend, lane, outlets, rows, the end of the input, and only then names
- * for the outputs. When memory is short there may be another attempt with smaller bands, when a GPU fails
- * also on the CPU; the reader is used again while no row was read, else opened anew (which no pipe
- * allows); also where rows that it decoded ahead may take the memory that is missing. */
+ * for the outputs. When memory is short there may be another attempt with smaller bands, when a GPU
+ * fails also on the CPU; the reader is used again while no row was read, else opened anew (which no
+ * pipe allows); also where rows that it decoded ahead may take the memory that is missing. */
 #include "app/run.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Inputs are dealt out one by one rather than in runs: neighbours are often alike in size, and so
- * every shard gets its part of the large ones. Nothing is agreed on between the shards; each of them
- * makes the same list and takes its own. */
+ * every shard gets its part of the large ones. Nothing is agreed on between the shards; each of
+ * them makes the same list and takes its own. */
 #include "app/shard.h"
 
 #include <stdint.h>

@@ -16,6 +16,7 @@ GfStatus gf_shard_find(const char *value, GfShard *shard);
 
 /* Leaves in `jobs` those of the shard, in their order. The inputs are ranked by their path below
  * the directory that was given (of a file that was named: its name), byte by byte, then by their
- * whole path; the input of rank r belongs to shard r mod count. So every input belongs to one shard,
- * whatever the order of the call, of the directories, and whatever the locale. GF_EMEMORY. */
+ * whole path; the input of rank r belongs to shard r mod count. So every input belongs to one
+ * shard, whatever the order of the call, of the directories, and whatever the locale.
+ * GF_EMEMORY. */
 GfStatus gf_shard_take(const GfShard *shard, GfJobs *jobs);

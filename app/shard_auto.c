@@ -21,8 +21,8 @@ typedef struct Part {
     size_t number;    /* in it */
 } Part;
 
-/* Tasks of one job; the first row whose variable is set counts. mpirun within a Slurm job is started
- * by a task of Slurm's, so that it comes first. */
+/* Tasks of one job; the first row whose variable is set counts. mpirun within a Slurm job is
+ * started by a task of Slurm's, so that it comes first. */
 static const struct {
     const char *rank, *size, *other_size;
 } launchers[] = {

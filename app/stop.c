@@ -1,8 +1,8 @@
-/* The handlers touch an atomic and async-signal-safe functions only. Reads and writes that a
- * signal interrupts are resumed by images/, which is why a run that reads from a pipe, or writes its
- * only picture to one, ends at once: it may wait there for ever, and has no directory of other
- * pictures to bring to an end. So does one that asks the reference, which takes minutes for a
- * picture and is for looking, not for work. */
+/* The handlers touch an atomic and async-signal-safe functions only. Reads and writes that a signal
+ * interrupts are resumed by images/, which is why a run that reads from a pipe, or writes its only
+ * picture to one, ends at once: it may wait there for ever, and has no directory of other pictures
+ * to bring to an end. So does one that asks the reference, which takes minutes for a picture and is
+ * for looking, not for work. */
 #include "app/stop.h"
 
 #include <signal.h>

@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 
-/* From now on the first SIGINT, SIGTERM, SIGHUP or SIGXCPU only raises a flag, so that pictures stop
- * at their next band and clean up; a second one, but for SIGXCPU, removes temporaries and ends the
- * process. With `at_once` already the first does: for a program that would be long in seeing the
- * flag. Signals that the parent process ignores stay ignored. SIGPIPE removes temporaries and ends
- * the process quietly. */
+/* From now on the first SIGINT, SIGTERM, SIGHUP or SIGXCPU only raises a flag, so that pictures
+ * stop at their next band and clean up; a second one, but for SIGXCPU, removes temporaries and ends
+ * the process. With `at_once` already the first does: for a program that would be long in seeing
+ * the flag. Signals that the parent process ignores stay ignored. SIGPIPE removes temporaries and
+ * ends the process quietly. */
 void gf_stop_install(bool at_once);
 
 /* The number of the signal that asked to stop, or 0. */

@@ -1,5 +1,6 @@
-/* A file's structure says everything but the range of its numbers, so only that needs them to be read.
- * A file is listed when all of it is known to be right; half a list would look like a whole one. */
+/* A file's structure says everything but the range of its numbers, so only that needs them to be
+ * read. A file is listed when all of it is known to be right; half a list would look like a whole
+ * one. */
 #include "app/tensor_listing.h"
 
 #include <jansson.h>

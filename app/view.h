@@ -19,7 +19,7 @@ typedef struct GfRegion {
  * integers from 0 to white, floats without a stretch yet. */
 GfView gf_view_make(const GfFormat *format, size_t channel, double opaque);
 
-/* Draws a region of a picture, one pixel for each block x block of it, or for what the region's edge
- * leaves of that, weighted by opacity. NaN is black. The caller frees *out. GF_EMEMORY. */
+/* Draws a region of a picture, one pixel for each block x block of it, or for what the region's
+ * edge leaves of that, weighted by opacity. NaN is black. The caller frees *out. GF_EMEMORY. */
 GfStatus gf_view_draw(const GfView *view, const GfImage *image, const GfRegion *region,
                       size_t block, GfImage *out);

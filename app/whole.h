@@ -8,8 +8,8 @@
  * *image. */
 GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *image);
 
-/* Writes a picture, whole or not at all, in the format of its name, PNG without one. Replaces a file only
- * with --overwrite. Messages name the path. */
+/* Writes a picture, whole or not at all, in the format of its name, PNG without one. Replaces a
+ * file only with --overwrite. Messages name the path. */
 GfStatus gf_whole_write(const GfOptions *options, const char *path, const GfImage *image);
 
 /* Writes the picture of differences (gf_compare_picture()) to options->diff_image, where that is

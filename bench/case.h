@@ -37,9 +37,10 @@ void case_free(Case *made);
 /* The launch of one pass from `in` to `out`. */
 GfLaunch case_launch(const Case *made, size_t pass, const void *in, void *out);
 
-/* How the pictures of a batch lie, in samples: rows of `row` of them, `pitch` apart, pictures `picture` apart.
- * Rows of pictures begin where the program lets them begin (gpu/session.c), at multiples of 256 bytes;
- * layers' maps are as tightly packed as peers take them, one row right behind the other. */
+/* How the pictures of a batch lie, in samples: rows of `row` of them, `pitch` apart, pictures
+ * `picture` apart. Rows of pictures begin where the program lets them begin (gpu/session.c), at
+ * multiples of 256 bytes; layers' maps are as tightly packed as peers take them, one row right
+ * behind the other. */
 typedef struct Lay {
     size_t row, rows; /* of a picture, those of all maps counted */
     size_t pitch, picture;

@@ -4,7 +4,8 @@
 
 #include "bench/contestant.h"
 
-/* CHECK_POISON: every byte of an output before a method writes it: NaN for floats, and no likely integers. */
+/* CHECK_POISON: every byte of an output before a method writes it: NaN for floats, and no likely
+ * integers. */
 enum { PROBES = 256, CHECK_POISON = 0xFF };
 
 /* Positions of the output and what the definition gives there. */
@@ -24,8 +25,8 @@ GfStatus check_probes(const Case *made, const Probes *probes, const Contestant *
                       const void *out, cudaStream_t stream, Verdict *verdict);
 
 /* Compares two outputs of the case on the device; the verdict's `right` becomes false where they
- * are further apart than two right outputs can be, or where the first has something else than poison between
- * its rows. */
+ * are further apart than two right outputs can be, or where the first has something else than
+ * poison between its rows. */
 GfStatus check_against(const Case *made, const void *out, const void *base, cudaStream_t stream,
                        Verdict *verdict);
 

@@ -1,6 +1,6 @@
 /* The suite that measures the host's side: the CPU backend's filter alone beside OpenCV's, and
- * whole processes that read, filter and write a file, or a directory of them, beside other programs. Peers are
- * what is found. */
+ * whole processes that read, filter and write a file, or a directory of them, beside other
+ * programs. Peers are what is found. */
 #pragma once
 
 #include <jansson.h>

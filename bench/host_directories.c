@@ -1,5 +1,6 @@
-/* Directories of photographs, which are in the page cache. Of programs that take one file as many run at a time as
- * there are processors. All write JPEG of one quality, with colour at half resolution, so that it is the same work. */
+/* Directories of photographs, which are in the page cache. Of programs that take one file as many
+ * run at a time as there are processors. All write JPEG of one quality, with colour at half
+ * resolution, so that it is the same work. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -55,7 +55,8 @@ void host_find_gpufilter(const char *given, char *path, size_t size)
     snprintf(path, size, "gpufilter");
 }
 
-/* Starts it with its output thrown away, waits, and returns its exit status; -1 when it has none. */
+/* Starts it with its output thrown away, waits, and returns its exit status; -1 when it has
+ * none. */
 static int run_process(const char *const *arguments)
 {
     pid_t child;

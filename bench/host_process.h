@@ -38,7 +38,8 @@ GfStatus host_write_text(const char *path, const char *text);
 /* Removes the files of a folder; the folder too. None is no error. */
 void host_remove_folder(const char *folder);
 
-/* Runs a command `runs` times, at most HOST_RUNS, after once to fill caches, and adds its times and how many bytes
- * paths->out then has, a file or the files of a folder. What was written is removed before each run. */
+/* Runs a command `runs` times, at most HOST_RUNS, after once to fill caches, and adds its times and
+ * how many bytes paths->out then has, a file or the files of a folder. What was written is removed
+ * before each run. */
 void host_measure(const HostCommand *command, const char *what, const HostPaths *paths, size_t runs,
                   HostResults *results);

@@ -113,8 +113,8 @@ static void note_pools(const Case *made, const GfAlgorithm *algorithm, char *not
             snprintf(note, NOTE_SIZE, "pools in the layer's launch");
 }
 
-/* By one method, or by what `auto` takes for each pass where `algorithm` is NULL. On failure the contestant's state is
- * still to be freed. */
+/* By one method, or by what `auto` takes for each pass where `algorithm` is NULL. On failure the
+ * contestant's state is still to be freed. */
 static GfStatus open_method(Field *field, const Case *made, const GfAlgorithm *algorithm,
                             size_t tiling, Contestant *contestant)
 {

@@ -303,8 +303,8 @@ static GfStatus make_net(struct Cudnn *cudnn, Contestant *contestant, Field *fie
     return GF_OK;
 }
 
-/* Of the engines that may round to TF32 some read rows as vectors wherever they begin (9.14.0, 1 x 2047 x 2047, 7 x 7,
- * 16 maps), and the device is lost. */
+/* Of the engines that may round to TF32 some read rows as vectors wherever they begin (9.14.0,
+ * 1 x 2047 x 2047, 7 x 7, 16 maps), and the device is lost. */
 static GfStatus check_rows(const Case *made, CudnnClass class)
 {
     if (class == CUDNN_IEEE || made->spec->width % 4 == 0)

@@ -33,7 +33,8 @@ typedef struct Mean {
     size_t cases;
 } Mean;
 
-/* One contestant over a suite. The name may be BEST_OURS or BEST_PEER, the fastest of each case, or CHOSEN. */
+/* One contestant over a suite. The name may be BEST_OURS or BEST_PEER, the fastest of each case, or
+ * CHOSEN. */
 typedef struct Summary {
     const char *name;
     size_t cases, wrong, wins; /* wins: cases in which it was the fastest of its side */

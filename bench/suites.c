@@ -111,7 +111,8 @@ static GfStatus sizes_cases(Specs *specs)
     return GF_OK;
 }
 
-/* ---- odd: rows that are no whole words, of pictures, and of layers, where they begin anywhere ---- */
+/* ---- odd: rows that are no whole words, of pictures, and of layers, where they begin anywhere
+ * ---- */
 
 static GfStatus odd_cases(Specs *specs)
 {
@@ -132,7 +133,8 @@ static GfStatus odd_cases(Specs *specs)
     return GF_OK;
 }
 
-/* ---- large: kernels that registers have no room for, and single kernels whose sums need f64 ---- */
+/* ---- large: kernels that registers have no room for, and single kernels whose sums need f64
+ * ---- */
 
 static GfStatus large_cases(Specs *specs)
 {
@@ -367,8 +369,8 @@ static Spec layer(const char *label, size_t batch, size_t channels, size_t side,
                   .padding = padding};
 }
 
-/* A tutorial's layer, direct against shared memory, others of pictures as small, and the first layers of a
- * course's LeNet-5. */
+/* A tutorial's layer, direct against shared memory, others of pictures as small, and the first
+ * layers of a course's LeNet-5. */
 static GfStatus layer_cases(Specs *specs)
 {
     const Spec small[] = {

@@ -36,8 +36,8 @@ static inline size_t gf_align(size_t bytes)
     return (bytes + GF_ALIGNMENT - 1) / GF_ALIGNMENT * GF_ALIGNMENT;
 }
 
-/* Allocates count * size bytes, aligned to GF_ALIGNMENT, not cleared. The caller frees *memory with free().
- * GF_EMEMORY (and *memory = NULL) when the product overflows or memory is short. */
+/* Allocates count * size bytes, aligned to GF_ALIGNMENT, not cleared. The caller frees *memory with
+ * free(). GF_EMEMORY (and *memory = NULL) when the product overflows or memory is short. */
 GfStatus gf_allocate(size_t count, size_t size, void *memory);
 
 /* The same, cleared to zero. */

@@ -11,11 +11,12 @@
 const char *gf_escape(const char *name, char *out, size_t size);
 
 /* Reads a finite decimal number at *text, after white space, and moves *text behind it; false (and
- * *text unchanged) where there is none. Other notations that strtod() knows are none: nan, inf, 0x1p3. */
+ * *text unchanged) where there is none. Other notations that strtod() knows are none: nan, inf,
+ * 0x1p3. */
 bool gf_read_number(const char **text, double *value);
 
-/* Letters to insert, remove or change to make one name of the other (Levenshtein); SIZE_MAX where `b` has
- * 128 or more: such names match nothing. */
+/* Letters to insert, remove or change to make one name of the other (Levenshtein); SIZE_MAX where
+ * `b` has 128 or more: such names match nothing. */
 size_t gf_distance(const char *a, const char *b);
 
 /* The entry of `names` (NULL-terminated) closest to `name` by edit distance, or NULL when more than

@@ -1,6 +1,6 @@
-/* A thread's stack and what the C library sets aside for its memory are address space, 8 MiB and 64 MiB
- * by themselves, of which almost nothing is used. Nobody minds, but for who limits the address space: batch
- * systems do. */
+/* A thread's stack and what the C library sets aside for its memory are address space, 8 MiB and 64
+ * MiB by themselves, of which almost nothing is used. Nobody minds, but for who limits the address
+ * space: batch systems do. */
 #include "common/thread.h"
 
 #include <sys/resource.h>

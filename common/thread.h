@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Starts a thread that is to be joined. False where the system gives none, which callers bear: they have a
- * thread themselves. */
+/* Starts a thread that is to be joined. False where the system gives none, which callers bear: they
+ * have a thread themselves. */
 bool gf_thread_start(pthread_t *thread, void *(*begin)(void *), void *argument);
 
-/* Makes the best of a limit of the address space (ulimit -v), where there is one. To be called before there are
- * threads. */
+/* Makes the best of a limit of the address space (ulimit -v), where there is one. To be called
+ * before there are threads. */
 void gf_threads_save_room(void);

@@ -1,6 +1,6 @@
 /* A pool with one loop at a time; its threads start with the first loop that can use them, so that
- * who has little to do does not pay for them. Rounds are handed out by a counter under the mutex: a round is
- * many rows of a picture, so the lock costs nothing beside it. */
+ * who has little to do does not pay for them. Rounds are handed out by a counter under the mutex: a
+ * round is many rows of a picture, so the lock costs nothing beside it. */
 #include "common/workers.h"
 
 #include <pthread.h>

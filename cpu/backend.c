@@ -1,8 +1,9 @@
 /* The fast path of the CPU: the output rows of one submit are cut into runs of rows, and each
  * worker takes a run through all steps of a pipeline, so that what is between two steps stays in
  * its cache. Rows that two runs both need between the steps are computed twice: a run does not wait
- * for another, and no bit of the result depends on how the rows were cut. Networks share too many rows
- * for that, and so do transforms and running sums: there all workers take a long run together, step by step. */
+ * for another, and no bit of the result depends on how the rows were cut. Networks share too many
+ * rows for that, and so do transforms and running sums: there all workers take a long run together,
+ * step by step. */
 #include "cpu/backend.h"
 
 #include <pthread.h>

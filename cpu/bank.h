@@ -40,7 +40,8 @@ GfStatus gf_row_bank_create(GfRowBank *bank, const GfStep *step, const GfRowFunc
 /* Makes the combined response in memory->responses[0]; changes the others. */
 void gf_row_bank_run(const GfRowBank *bank, const GfView *view, const GfRowBankMemory *memory);
 
-/* Scales and shifts the responses, one a kernel, and combines them in responses[0]; changes the others. */
+/* Scales and shifts the responses, one a kernel, and combines them in responses[0]; changes the
+ * others. */
 void gf_row_bank_combine(const GfStep *step, const GfRowFunctions *functions,
                          void *const *responses, size_t count);
 

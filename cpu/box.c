@@ -1,7 +1,7 @@
-/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along a row, sums of 4,
- * 16, 64, ... columns side by side are made of each other, and the sum under the taps of those: 31 columns are
- * 3, 3 times 4, and 16. As sums of integers those of columns are not rounded, and it is all the same from which
- * row on they were summed. */
+/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along
+ * a row, sums of 4, 16, 64, ... columns side by side are made of each other, and the sum under the
+ * taps of those: 31 columns are 3, 3 times 4, and 16. As sums of integers those of columns are not
+ * rounded, and it is all the same from which row on they were summed. */
 #include "cpu/box.h"
 
 #include <math.h>
@@ -38,8 +38,9 @@ static double largest_column(const GfStep *step)
     return fmax(step->white, fabs(step->border_value)) * ((double)step->linear.height + 1.0);
 }
 
-/* In f32 sums of columns are exact to 2^24, and a mean of 255 of them errs by less than 24 roundings, 7e-7 of white:
- * enough for all samples, but not for what follows in pipelines that need f64. */
+/* In f32 sums of columns are exact to 2^24, and a mean of 255 of them errs by less than 24
+ * roundings, 7e-7 of white: enough for all samples, but not for what follows in pipelines that need
+ * f64. */
 static bool needs_f64(const GfPipeline *pipeline, size_t i)
 {
     const GfStep *step = &pipeline->steps[i];
@@ -147,7 +148,8 @@ static void move_columns(const Work *work, ptrdiff_t y)
                         true);
 }
 
-/* to[i] = sum of `count` samples of `from`, every `apart`-th pixel's from pixel `first` on; or is added to it. */
+/* to[i] = sum of `count` samples of `from`, every `apart`-th pixel's from pixel `first` on; or is
+ * added to it. */
 static void sum_pixels(const GfBox *box, void *to, const unsigned char *from, size_t first,
                        size_t apart, size_t count, size_t pixels, bool add)
 {

@@ -1,10 +1,11 @@
-/* From the last step to the first goes what each must make: the union of the rows that all steps after
- * it read. Then the steps are run from the first to the last. What one makes lies in memory until the
- * last step that reads it is done, and where nothing else that is alive lies.
+/* From the last step to the first goes what each must make: the union of the rows that all steps
+ * after it read. Then the steps are run from the first to the last. What one makes lies in memory
+ * until the last step that reads it is done, and where nothing else that is alive lies.
  *
- * Rows of a picture that is wrapped are numbered as if it went on for ever, so that those above row 0
- * are neighbours of it: row v is row v modulo the height, and every run of rows is one range. A step
- * itself only knows the picture's rows, so a range is computed in pieces that lie between seams. */
+ * Rows of a picture that is wrapped are numbered as if it went on for ever, so that those above row
+ * 0 are neighbours of it: row v is row v modulo the height, and every run of rows is one range. A
+ * step itself only knows the picture's rows, so a range is computed in pieces that lie between
+ * seams. */
 #include "cpu/chain.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@
 
 enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
 
-/* What lies between the steps takes no more memory than this, where a shorter run is worth while: of
- * a worker's run, and of one that all take together, which may have a lower limit given. */
+/* What lies between the steps takes no more memory than this, where a shorter run is worth while:
+ * of a worker's run, and of one that all take together, which may have a lower limit given. */
 enum { BETWEEN_BYTES = 16 << 20, DEEP_BETWEEN_BYTES = 256 << 20, DEEP_RUN_ROWS = 512 };
 
 /* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
@@ -170,7 +171,8 @@ static size_t shared_rows(const GfPipeline *pipeline)
     return rows > stride ? (size_t)ceil((rows - stride) / stride) : 0;
 }
 
-/* Each run brings its own window, which for a few rows would cost more than what is done with it. */
+/* Each run brings its own window, which for a few rows would cost more than what is done with
+ * it. */
 static size_t tallest_window(const GfPipeline *pipeline)
 {
     size_t rows = 1;

@@ -1,11 +1,12 @@
-/* A window of thousands of rows is far larger than a cache, and its rows far apart: summed up row by row, each
- * output row would bring all of it from memory, piece by piece from page after page. So the window is kept
- * in panels, a few columns wide, in which its rows follow each other, and a panel is summed for several
- * output rows at once, each sample being loaded once for all of them. Taps that one output row does not have are
- * zeros, which change no bit of its sum (but beside numbers that are not finite: then the rows are summed one by
- * one).
+/* A window of thousands of rows is far larger than a cache, and its rows far apart: summed up row
+ * by row, each output row would bring all of it from memory, piece by piece from page after page.
+ * So the window is kept in panels, a few columns wide, in which its rows follow each other, and a
+ * panel is summed for several output rows at once, each sample being loaded once for all of them.
+ * Taps that one output row does not have are zeros, which change no bit of its sum (but beside
+ * numbers that are not finite: then the rows are summed one by one).
  *
- * Outside the picture columns repeat those inside, so their sums do, too, and only the results are padded. */
+ * Outside the picture columns repeat those inside, so their sums do, too, and only the results are
+ * padded. */
 #include "cpu/columns.h"
 
 #include <stdlib.h>

@@ -24,16 +24,18 @@ bool gf_columns_pay(const GfStep *step);
 GfStatus gf_columns_create(const GfStep *step, const GfRowFunctions *functions, size_t real,
                            GfColumns **columns);
 
-/* Bytes of scratch memory of a thread, and the beginning of a run in it, aligned to GF_ALIGNMENT. */
+/* Bytes of scratch memory of a thread, and the beginning of a run in it, aligned to
+ * GF_ALIGNMENT. */
 size_t gf_columns_scratch(const GfColumns *columns);
 GfColumnsWork gf_columns_begin(const GfColumns *columns, void *memory);
 
-/* Brings input row y (beyond the picture: what the border says) to row r of the window, which counts from
- * the first row that the run's first output row meets. It holds taps_y + GF_MIX_MAPS - 1 rows. */
+/* Brings input row y (beyond the picture: what the border says) to row r of the window, which
+ * counts from the first row that the run's first output row meets. It holds taps_y + GF_MIX_MAPS -
+ * 1 rows. */
 void gf_columns_load(GfColumnsWork *work, const GfStepInput *input, ptrdiff_t y, size_t r);
 
-/* Sums the columns under all kernels' taps from rows r, r + 1, ... of the window on: `rows` results each, 1
- * to GF_MIX_MAPS, whose bits do not depend on how many there are. */
+/* Sums the columns under all kernels' taps from rows r, r + 1, ... of the window on: `rows` results
+ * each, 1 to GF_MIX_MAPS, whose bits do not depend on how many there are. */
 void gf_columns_sum(const GfColumnsWork *work, size_t r, size_t rows);
 
 /* Lays out result m of kernel f with the border at both ends: `padded` samples. */

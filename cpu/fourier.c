@@ -1,12 +1,14 @@
-/* The picture's rows are cut into pieces as long as a transform, which overlap by the kernel's width less one. Two
- * neighbouring pieces are the real and the imaginary parts of one signal: since taps are real, they stay apart.
- * At each frequency an output row is a sum of complex products over the kernel's rows, so that K x K taps cost
- * about 2 K multiply-adds a sample. Down the columns nothing is transformed: a row depends on those under its own
- * taps alone, and no bit of it on how rows were cut to bands and runs.
+/* The picture's rows are cut into pieces as long as a transform, which overlap by the kernel's
+ * width less one. Two neighbouring pieces are the real and the imaginary parts of one signal: since
+ * taps are real, they stay apart. At each frequency an output row is a sum of complex products over
+ * the kernel's rows, so that K x K taps cost about 2 K multiply-adds a sample. Down the columns
+ * nothing is transformed: a row depends on those under its own taps alone, and no bit of it on how
+ * rows were cut to bands and runs.
  *
- * All of it is in f64, whose error is some 1e-15 of the largest sum that the taps allow. But a sample is in
- * all sums of its piece, so that one that is not a number, or is far larger than the others, would spoil
- * them: only what is bounded comes here. Of taps that are integers the sums are, too, and become exact. */
+ * All of it is in f64, whose error is some 1e-15 of the largest sum that the taps allow. But a
+ * sample is in all sums of its piece, so that one that is not a number, or is far larger than the
+ * others, would spoil them: only what is bounded comes here. Of taps that are integers the sums
+ * are, too, and become exact. */
 #include "cpu/fourier.h"
 
 #include <math.h>
@@ -18,12 +20,12 @@
 
 enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256, MOST_TAPS = 256 };
 
-/* What a sample costs, counted in multiply-adds of f64: in a transform, times the logarithm of its length, and
- * apart from it (measured with AVX2 and AVX-512). */
+/* What a sample costs, counted in multiply-adds of f64: in a transform, times the logarithm of its
+ * length, and apart from it (measured with AVX2 and AVX-512). */
 static const double transform_cost = 2.2, other_cost = 12.0;
 
-/* Sums of samples and taps are no larger, so that their error stays below 1e-5; those of integers, which are
- * rounded, below a tenth. */
+/* Sums of samples and taps are no larger, so that their error stays below 1e-5; those of integers,
+ * which are rounded, below a tenth. */
 static const double largest_sum = 0x1p32, largest_whole_sum = 0x1p42;
 
 struct GfFourier {
@@ -152,8 +154,8 @@ static double *taps_of(const GfFourier *fourier, size_t f, size_t first)
     return fourier->kernels + (f * fourier->step->linear.height + first) * fourier->n * 2;
 }
 
-/* The spectra of kernel f's rows, conjugate, since taps follow the samples that they meet, and divided by what
- * the inverse transform multiplies. */
+/* The spectra of kernel f's rows, conjugate, since taps follow the samples that they meet, and
+ * divided by what the inverse transform multiplies. */
 static void transform_kernel(GfFourier *fourier, size_t f, double *memory, double **signals)
 {
     const GfLinear *linear = &fourier->step->linear;
@@ -199,8 +201,8 @@ done:
     return status;
 }
 
-/* From one frequency to the next there are rows' real and imaginary parts, and a cache line, so that they do
- * not all come to lie in the same few lines of a cache. */
+/* From one frequency to the next there are rows' real and imaginary parts, and a cache line, so
+ * that they do not all come to lie in the same few lines of a cache. */
 static size_t pitch_of(size_t rows)
 {
     return 2 * rows + GF_ALIGNMENT / sizeof(double);
@@ -226,8 +228,8 @@ static size_t response_bytes(const GfFourier *fourier)
     return gf_align(fourier->piece * fourier->real);
 }
 
-/* Lays out a thread's memory from `memory` on, which may be NULL; returns its bytes, or 0 when they are too
- * many. */
+/* Lays out a thread's memory from `memory` on, which may be NULL; returns its bytes, or 0 when they
+ * are too many. */
 static size_t lay_scratch(const GfFourier *fourier, unsigned char *memory, Scratch *scratch)
 {
     size_t filters = fourier->step->linear.filters, signals = SIDES * fourier->fourier->lanes;
@@ -341,7 +343,8 @@ typedef struct Block {
     size_t stride;
 } Block;
 
-/* The samples of what stands at input row y from the one under output column x's first tap on, as far as any is. */
+/* The samples of what stands at input row y from the one under output column x's first tap on, as
+ * far as any is. */
 static void load_piece(const Block *block, ptrdiff_t y, size_t x, double *to)
 {
     const GfFourier *fourier = block->fourier;
@@ -353,8 +356,8 @@ static void load_piece(const Block *block, ptrdiff_t y, size_t x, double *to)
     fourier->f64->fill(to + count, 0.0, fourier->n - count);
 }
 
-/* The spectra of the input rows under the block's and `taps` rows of taps, of which the first is `first`, of the two
- * pieces from output column x on. */
+/* The spectra of the input rows under the block's and `taps` rows of taps, of which the first is
+ * `first`, of the two pieces from output column x on. */
 static void transform_rows(const Block *block, size_t x, size_t first, size_t taps)
 {
     const GfFourier *fourier = block->fourier;

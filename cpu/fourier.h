@@ -6,8 +6,8 @@
 
 typedef struct GfFourier GfFourier;
 
-/* Multiply-adds of a picture, of those that the pipeline counts, that step i does not take when it is done so; 0
- * where it cannot be, takes more, or would be less exact than sums in f64. */
+/* Multiply-adds of a picture, of those that the pipeline counts, that step i does not take when it
+ * is done so; 0 where it cannot be, takes more, or would be less exact than sums in f64. */
 double gf_fourier_saves(const GfPipeline *pipeline, size_t i);
 
 /* As those of cpu/step.h. */

@@ -12,7 +12,7 @@ typedef struct GfPadded {
     size_t channel, channels;
 } GfPadded;
 
-/* Brings what stands at input row y (beyond the picture: what the border says) as numbers to `to`: interleaved
- * pixels, from the one under the first tap of output column x on. */
+/* Brings what stands at input row y (beyond the picture: what the border says) as numbers to `to`:
+ * interleaved pixels, from the one under the first tap of output column x on. */
 void gf_padded_load(const GfPadded *padded, const GfStepInput *input, ptrdiff_t y, size_t x,
                     size_t pixels, void *to);

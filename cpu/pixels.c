@@ -1,7 +1,7 @@
 /* A window of padded rows slides down the input: each input row is converted to the type of the
  * sums once, with the border already laid out at both ends. Pixels need not be taken apart for
- * that: a row is one run of samples, and neighbouring taps are `channels` samples apart. The columns of
- * tall kernels are summed elsewhere, for several rows at once (columns.h).
+ * that: a row is one run of samples, and neighbouring taps are `channels` samples apart. The
+ * columns of tall kernels are summed elsewhere, for several rows at once (columns.h).
  *
  * Scratch memory of a thread: the window (as many rows as the kernel), one padded row for a
  * column's result, and the responses of the bank. */
@@ -193,7 +193,8 @@ static void load_window_row(Work *work, const GfStepInput *input, ptrdiff_t y, s
                        work->window + window_row(pixels, r));
 }
 
-/* Opacity under the anchor, of the output row that begins with row r of the window: inside the picture. */
+/* Opacity under the anchor, of the output row that begins with row r of the window: inside the
+ * picture. */
 static const unsigned char *kept_opacity(const Work *work, size_t r)
 {
     const GfPixels *pixels = work->pixels;
@@ -241,7 +242,8 @@ static void opacity_row(const Work *work, size_t r)
                                          step->out_width);
 }
 
-/* The output row that begins with row r of the window, `m` after the first of those summed together. */
+/* The output row that begins with row r of the window, `m` after the first of those summed
+ * together. */
 static void make_row(const Work *work, size_t r, size_t m)
 {
     const GfPixels *pixels = work->pixels;

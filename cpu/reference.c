@@ -50,8 +50,8 @@ static void write_sample(void *row, size_t i, GfSample sample, double value)
     }
 }
 
-/* The sample under tap (kx, ky) of the window of output pixel (x, y); false where it lies outside the
- * picture, whatever the border. */
+/* The sample under tap (kx, ky) of the window of output pixel (x, y); false where it lies outside
+ * the picture, whatever the border. */
 static bool tap_place(const GfStep *step, size_t x, size_t y, size_t kx, size_t ky, ptrdiff_t *in_x,
                       ptrdiff_t *in_y)
 {
@@ -201,7 +201,8 @@ static double filter(const GfStep *step, const Source *in, size_t x, size_t y, s
     return combine(step, in, x, y, c);
 }
 
-/* The value of an output sample before what rides on the step; `skipped` is what step->skip reads. */
+/* The value of an output sample before what rides on the step; `skipped` is what step->skip
+ * reads. */
 static double step_value(const GfStep *step, const Source *in, const Source *skipped, size_t x,
                          size_t y, size_t c)
 {
@@ -257,7 +258,8 @@ static double finish(const GfStep *step, size_t c, double value)
     return value * step->gain + (colour ? step->mid : 0.0);
 }
 
-/* What the steps read: the picture, then what each step makes, as long as one is still to read it. */
+/* What the steps read: the picture, then what each step makes, as long as one is still to read
+ * it. */
 typedef struct Sources {
     const GfPipeline *pipeline;
     Source *read; /* [i]: by step i */

@@ -50,20 +50,24 @@ typedef struct GfRowFunctions {
     void (*store)(void *samples, GfSample sample, size_t stride, const void *row, size_t n);
 } GfRowFunctions;
 
-/* Fourier transforms of complex signals of n samples, a power of two, `lanes` signals at once. A spectrum has n
- * frequencies in an order of their own; frequency f of the i-th signal is at spectra[f * pitch + i] and, its
- * imaginary part, half a pitch after it. Power k of the root of a transform of m samples and its powers 2k and
- * 3k, all complex, are at roots[2 * (m / 4 + 3 * k)], for each m of n, n / 4, ... down to 4 and each k below m / 4. */
+/* Fourier transforms of complex signals of n samples, a power of two, `lanes` signals at once. A
+ * spectrum has n frequencies in an order of their own; frequency f of the i-th signal is at
+ * spectra[f * pitch + i] and, its imaginary part, half a pitch after it. Power k of the root of a
+ * transform of m samples and its powers 2k and 3k, all complex, are at roots[2 * (m / 4 + 3 * k)],
+ * for each m of n, n / 4, ... down to 4 and each k below m / 4. */
 typedef struct GfFourierFunctions {
     size_t lanes;
-    /* Real parts of `lanes` signals, then imaginary parts, to spectra; memory: 2 * lanes * n numbers. */
+    /* Real parts of `lanes` signals, then imaginary parts, to spectra; memory: 2 * lanes * n
+     * numbers. */
     void (*transform)(double *spectra, size_t pitch, double *const *signals, const double *roots,
                       void *memory, size_t n);
-    /* The inverse, n times as large, rounded when `whole`; the first `count` samples of each signal. */
+    /* The inverse, n times as large, rounded when `whole`; the first `count` samples of each
+     * signal. */
     void (*invert)(double *const *signals, const double *spectra, size_t pitch, const double *roots,
                    void *memory, size_t n, size_t count, bool whole);
-    /* At each of n frequencies: to[i] = sum over k < taps of w[k] * from[i + k], complex numbers, for i below
-     * `rows`, a multiple of `lanes`; or is added to it. The taps of a frequency follow those of the one before. */
+    /* At each of n frequencies: to[i] = sum over k < taps of w[k] * from[i + k], complex numbers,
+     * for i below `rows`, a multiple of `lanes`; or is added to it. The taps of a frequency follow
+     * those of the one before. */
     void (*correlate)(double *to, size_t to_pitch, const double *from, size_t from_pitch,
                       const double *w, size_t taps, size_t rows, size_t n, bool add);
 } GfFourierFunctions;

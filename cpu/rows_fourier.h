@@ -1,6 +1,7 @@
-/* Part of rows.c: Fourier transforms of as many complex signals as a vector has lanes, each in a lane of its
- * own, so that nothing moves between lanes. The frequencies of a transform stay in the order that it leaves them
- * in, which the inverse one takes: what lies between only multiplies them. */
+/* Part of rows.c: Fourier transforms of as many complex signals as a vector has lanes, each in a
+ * lane of its own, so that nothing moves between lanes. The frequencies of a transform stay in the
+ * order that it leaves them in, which the inverse one takes: what lies between only multiplies
+ * them. */
 
 #define NO_FRACTION 6755399441055744.0 /* 1.5 * 2^52: adding it leaves no room for a fraction */
 
@@ -32,8 +33,8 @@ static inline Complex times(Complex a, double re, double im)
     return (Complex){a.re * re - a.im * im, a.re * im + a.im * re};
 }
 
-/* A radix-4 butterfly of entries a quarter of a signal apart: w holds the root to its powers 1, 2 and 3, or
- * is NULL where that is 1. */
+/* A radix-4 butterfly of entries a quarter of a signal apart: w holds the root to its powers 1, 2
+ * and 3, or is NULL where that is 1. */
 static inline __attribute__((always_inline)) void part(Complex *z, size_t quarter, const double *w)
 {
     Complex a = z[0], b = z[quarter], c = z[2 * quarter], d = z[3 * quarter];
@@ -99,8 +100,8 @@ static void invert(Complex *z, const double *roots, size_t n)
         unite(z + k, quarter, w);
 }
 
-/* Which entries of two vectors the first has, when pieces of d = 1, 2, ... entries of them change places; the second
- * has those d after them. */
+/* Which entries of two vectors the first has, when pieces of d = 1, 2, ... entries of them change
+ * places; the second has those d after them. */
 static const Places places[] = {
 #if VECTOR_BYTES == 64
     {0, 8, 2, 10, 4, 12, 6, 14},
@@ -190,9 +191,9 @@ static void from_spectra(double *const *signals, const double *spectra, size_t p
     }
 }
 
-/* Sums of so many vectors of rows stay in registers while all taps pass over them: every LANES-th tap first, which
- * meet the same vectors one after the other, so that each is loaded once for them all. `vectors` is a constant
- * where this is inlined. */
+/* Sums of so many vectors of rows stay in registers while all taps pass over them: every LANES-th
+ * tap first, which meet the same vectors one after the other, so that each is loaded once for them
+ * all. `vectors` is a constant where this is inlined. */
 static inline __attribute__((always_inline)) void
 correlate_some(double *to, size_t to_half, const double *from, size_t from_half, const double *taps,
                size_t count, bool add, size_t vectors)

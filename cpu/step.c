@@ -1,5 +1,5 @@
-/* A dense bank on a picture is fastest on pixels as they lie, large kernels by transforms, and those whose taps are
- * all the same by running sums; other windows are taken plane by plane. */
+/* A dense bank on a picture is fastest on pixels as they lie, large kernels by transforms, and
+ * those whose taps are all the same by running sums; other windows are taken plane by plane. */
 #include "cpu/step.h"
 
 #include <stdlib.h>

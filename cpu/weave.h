@@ -13,8 +13,8 @@ GfStatus gf_weave_create(const GfStep *step, bool wide, const GfRowSet *rows, Gf
 /* Bytes of scratch memory that one thread needs. */
 size_t gf_weave_scratch(const GfWeave *weave);
 
-/* Computes output rows [y0, y1), `stride` bytes apart. `skipped` has the same rows of what an addition
- * adds; an enlargement does not look at it. */
+/* Computes output rows [y0, y1), `stride` bytes apart. `skipped` has the same rows of what an
+ * addition adds; an enlargement does not look at it. */
 void gf_weave_run(const GfWeave *weave, const GfStepInput *input, const GfStepInput *skipped,
                   ptrdiff_t y0, ptrdiff_t y1, void *to, size_t stride, void *scratch);
 

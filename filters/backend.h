@@ -66,10 +66,10 @@ struct GfBackend {
      * until no later output row needs them. */
     GfStatus (*begin)(GfSession *session, const GfRing *ring);
 
-    /* Input rows [y0, y0 + rows), if any, are in the ring and do not pass its end. They follow those
-     * of the last call, but for rows that nothing needs which this session is to make. Computes the output rows outs[i] (a band for each plan output, rows may
-     * be 0), for which gf_pipeline_ready() says that the rows so far suffice. May return before it
-     * is done. */
+    /* Input rows [y0, y0 + rows), if any, are in the ring and do not pass its end. They follow
+     * those of the last call, but for rows that nothing needs which this session is to make.
+     * Computes the output rows outs[i] (a band for each plan output, rows may be 0), for which
+     * gf_pipeline_ready() says that the rows so far suffice. May return before it is done. */
     GfStatus (*submit)(GfSession *session, size_t y0, size_t rows, const GfBand *outs);
 
     /* Waits for the oldest submit() not yet collected. */
@@ -78,7 +78,8 @@ struct GfBackend {
     /* Whether a device has nothing to do though others have. NULL: there is one device. */
     bool (*starves)(const GfSession *session);
 
-    /* The method used for a step, e.g. "special"; "fused": the step before does it too. For reports. */
+    /* The method used for a step, e.g. "special"; "fused": the step before does it too. For
+     * reports. */
     const char *(*method)(const GfSession *session, size_t output, size_t step);
 
     GfTimes (*times)(const GfSession *session);

@@ -1,9 +1,9 @@
-/* The banks: a row a bank, and beside it the function that turns parameters into members. Formulas and
- * sources: gpufilter-filters(7).
+/* The banks: a row a bank, and beside it the function that turns parameters into members. Formulas
+ * and sources: gpufilter-filters(7).
  *
- * Kernels that are products are given by their factors, those of tables by integer taps and a scale,
- * as in the catalogue. What belongs to a derivative sums to zero exactly as far as doubles can, because
- * a flat picture must give zero. */
+ * Kernels that are products are given by their factors, those of tables by integer taps and a
+ * scale, as in the catalogue. What belongs to a derivative sums to zero exactly as far as doubles
+ * can, because a flat picture must give zero. */
 #include "filters/banks.h"
 
 #include <math.h>
@@ -91,9 +91,9 @@ static GfStatus gabor_members(const GfValue *values, GfMembers *members)
 
 enum { MOST_ORDER = 3 };
 
-/* Derivative `order` of a gaussian, times sigma^order, as taps for correlation. Sampled formulas are off
- * for small sigma, so the taps are the gaussian times the polynomial that makes them exact: they give
- * the derivative of every polynomial up to that order, and 0 for those of lower order. */
+/* Derivative `order` of a gaussian, times sigma^order, as taps for correlation. Sampled formulas
+ * are off for small sigma, so the taps are the gaussian times the polynomial that makes them exact:
+ * they give the derivative of every polynomial up to that order, and 0 for those of lower order. */
 static void derivative_taps(double *taps, size_t radius, double sigma, size_t order)
 {
     double m2 = 0.0, m4 = 0.0, m6 = 0.0;
@@ -138,8 +138,8 @@ static GfStatus derivatives_members(const GfValue *values, GfMembers *members)
 
 /* ---- compass masks ---- */
 
-/* Eight masks: the first has its light in the north, each of the next is turned by 45 degrees against
- * the clock. */
+/* Eight masks: the first has its light in the north, each of the next is turned by 45 degrees
+ * against the clock. */
 static GfStatus compass_members(const char *name, GfCompass mask, double scale, GfMembers *members)
 {
     static const char *const directions[GF_COMPASS_DIRECTIONS] = {"n", "nw", "w", "sw",

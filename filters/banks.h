@@ -23,13 +23,13 @@ extern const GfNamedBank gf_named_banks[];
 /* The row of that name, or NULL. */
 const GfNamedBank *gf_named_bank_find(const char *name);
 
-/* Makes the bank NAME[:PARAMETER=VALUE]... The members' texts are the bank's and their name. GF_EUSAGE
- * with the reason; GF_EMEMORY. `members` is to be freed in every case. */
+/* Makes the bank NAME[:PARAMETER=VALUE]... The members' texts are the bank's and their name.
+ * GF_EUSAGE with the reason; GF_EMEMORY. `members` is to be freed in every case. */
 GfStatus gf_members_parse(const char *text, GfMembers *members);
 
-/* Makes one filter of all members, its text being the bank's and the operation: their kernels, each centred in a field of zeros of the largest
- * size, and a stage that combines the responses. GF_EUSAGE, GF_EMEMORY. On success the caller owns
- * *filter, whose name is the bank's. */
+/* Makes one filter of all members, its text being the bank's and the operation: their kernels, each
+ * centred in a field of zeros of the largest size, and a stage that combines the responses.
+ * GF_EUSAGE, GF_EMEMORY. On success the caller owns *filter, whose name is the bank's. */
 GfStatus gf_members_combine(const char *text, const GfMembers *members, GfCombineOp op,
                             GfFilter **filter);
 

@@ -1,6 +1,6 @@
-/* A disk's taps are areas in closed form: with F(x, y) the area of the circle between the axes, x and y,
- * any pixel is a sum of four values of F. Lines have no such area; a tap is one less its distance from
- * the line, which makes a line along an axis exact and others look smooth. */
+/* A disk's taps are areas in closed form: with F(x, y) the area of the circle between the axes, x
+ * and y, any pixel is a sum of four values of F. Lines have no such area; a tap is one less its
+ * distance from the line, which makes a line along an axis exact and others look smooth. */
 #include "filters/camera.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ static void normalise(double *taps, size_t count)
 
 /* ---- shift ---- */
 
-/* The one or two taps between `first` and 0, or 0 and `last`, that fetch what was `by` samples before. */
+/* The one or two taps between `first` and 0, or 0 and `last`, that fetch what was `by` samples
+ * before. */
 typedef struct Shift {
     double whole, fraction;
     size_t taps, anchor;

@@ -293,8 +293,8 @@ static GfStatus gabor(const GfValue *values, GfFilter *filter)
     return gf_gabor_add(values[0].number, values[1].number * pi / 180.0, values + 2, filter);
 }
 
-/* Smoothing and second derivative, both of n taps, in one direction and the other: what OpenCV's Laplacian
- * adds up, of which the 3 x 3 one is `diagonal`. */
+/* Smoothing and second derivative, both of n taps, in one direction and the other: what OpenCV's
+ * Laplacian adds up, of which the 3 x 3 one is `diagonal`. */
 static GfStatus add_wide_laplacian(GfFilter *filter, size_t n, double scale)
 {
     double smooth[7], second[7], narrow[7];

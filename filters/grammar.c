@@ -1,6 +1,6 @@
 /* A recursive descent without recursion: the text is split at commas into items, an item at colons
- * into a name and parameters (parameter.c). An inline kernel is known by its WxH, a filter file by its
- * "@", a kernel file by a "/" or "." in its name, which no filter of the catalogue has. */
+ * into a name and parameters (parameter.c). An inline kernel is known by its WxH, a filter file by
+ * its "@", a kernel file by a "/" or "." in its name, which no filter of the catalogue has. */
 #include "filters/grammar.h"
 
 #include <ctype.h>
@@ -111,8 +111,8 @@ done:
     return status;
 }
 
-/* Filters that people look for and do not find: what weighs and adds samples is fast and exact because it
- * does nothing else. */
+/* Filters that people look for and do not find: what weighs and adds samples is fast and exact
+ * because it does nothing else. */
 static const struct {
     const char *name, *why;
 } nonlinear[] = {

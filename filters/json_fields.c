@@ -1,5 +1,5 @@
-/* A reader for each kind of value. What is wrong is said with the value as it stands in the file, cut to
- * what a line can show. */
+/* A reader for each kind of value. What is wrong is said with the value as it stands in the file,
+ * cut to what a line can show. */
 #include "filters/json_fields.h"
 
 #include <math.h>
@@ -137,7 +137,8 @@ static GfStatus read_text(const GfField *field, const json_t *value, GfFieldValu
                : refuse(field, value, "a text of 1 to 1000 bytes");
 }
 
-/* One number, two, or of padding four; sizes that are not given are those of the direction's other side. */
+/* One number, two, or of padding four; sizes that are not given are those of the direction's other
+ * side. */
 static GfStatus read_sizes(const GfField *field, const json_t *value, GfFieldValue *out)
 {
     bool padding = field->kind == GF_FIELD_PADDING;

@@ -1,5 +1,5 @@
-/* Objects in JSON files, held to tables of their members: a row a member, and what may be its value. What
- * no row names is refused, so that a misspelt member does not go unseen. */
+/* Objects in JSON files, held to tables of their members: a row a member, and what may be its
+ * value. What no row names is refused, so that a misspelt member does not go unseen. */
 #pragma once
 
 #include <jansson.h>
@@ -45,13 +45,14 @@ typedef struct GfFieldValue {
     json_t *value;    /* as the file has it, or NULL; borrowed */
 } GfFieldValue;
 
-/* Reads the members of `object` into values[i] of fields[i]; the table ends with a row without a name.
- * Errors: GF_EUSAGE with the member's name and, for unknown ones, the nearest known one. */
+/* Reads the members of `object` into values[i] of fields[i]; the table ends with a row without a
+ * name. Errors: GF_EUSAGE with the member's name and, for unknown ones, the nearest known one. */
 GfStatus gf_fields_read(json_t *object, const GfField *fields, GfFieldValue *values);
 
 /* Whether `text` is what a GF_FIELD_NAME takes. */
 bool gf_is_field_name(const char *text);
 
-/* The numbers of a GF_FIELD_NUMBERS, `wanted` of them, into `numbers`. Errors: GF_EUSAGE, both counts. */
+/* The numbers of a GF_FIELD_NUMBERS, `wanted` of them, into `numbers`. Errors: GF_EUSAGE, both
+ * counts. */
 GfStatus gf_field_numbers(const GfField *field, const GfFieldValue *value, size_t wanted,
                           double *numbers);

@@ -1,6 +1,6 @@
-/* Every kernel has a scale of its own, because what is looked at is its shape, but all are enlarged alike,
- * unless the smallest could then not be seen. The ground of the sheet is
- * darker than the gray that stands for zero, so that a kernel's edge is seen where its taps vanish. */
+/* Every kernel has a scale of its own, because what is looked at is its shape, but all are enlarged
+ * alike, unless the smallest could then not be seen. The ground of the sheet is darker than the
+ * gray that stands for zero, so that a kernel's edge is seen where its taps vanish. */
 #include "filters/kernel_picture.h"
 
 #include <math.h>

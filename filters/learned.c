@@ -1,6 +1,6 @@
 /* The bytes come from an assembler file that CMakeLists.txt writes: filters/learned/NAME.json and
- * NAME.safetensors, each with its size behind it. To bring another network along is a name there, two
- * lines here and a row of the catalogue. */
+ * NAME.safetensors, each with its size behind it. To bring another network along is a name there,
+ * two lines here and a row of the catalogue. */
 #include "filters/learned.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Networks that the program brings along: filter files and their weights, part of the program itself, so
- * that a filter of the catalogue needs no file beside it. */
+/* Networks that the program brings along: filter files and their weights, part of the program
+ * itself, so that a filter of the catalogue needs no file beside it. */
 #pragma once
 
 #include "filters/network_file.h"

@@ -1,5 +1,5 @@
-/* What PyTorch and ONNX mean by these names, with the same standard values: correlation, no padding,
- * zeros in the padding. An array's number of dimensions says what its kernels are for. */
+/* What PyTorch and ONNX mean by these names, with the same standard values: correlation, no
+ * padding, zeros in the padding. An array's number of dimensions says what its kernels are for. */
 #include "filters/network.h"
 
 #include <stdlib.h>
@@ -139,8 +139,8 @@ static bool has_tensors(const char *path)
     return end && (strcasecmp(end, ".npy") == 0 || strcasecmp(end, ".safetensors") == 0);
 }
 
-/* A tensor of the weights' file comes before a file of the same name, so that what a command means does
- * not depend on what else lies in the folder. */
+/* A tensor of the weights' file comes before a file of the same name, so that what a command means
+ * does not depend on what else lies in the folder. */
 static bool is_bias_file(const GfTensors *tensors, const char *bias)
 {
     if (!gf_tensors_named(tensors))

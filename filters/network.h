@@ -1,5 +1,5 @@
-/* The stages of neural networks as filters of the catalogue (catalog.h): layers, pools, functions of
- * one sample. Each appends its stages; `values` in the order of its row's parameters. */
+/* The stages of neural networks as filters of the catalogue (catalog.h): layers, pools, functions
+ * of one sample. Each appends its stages; `values` in the order of its row's parameters. */
 #pragma once
 
 #include "filters/catalog.h"

@@ -1,7 +1,8 @@
-/* A filter file is data: nothing in it is run, and what it may say stands in the tables below and in
- * network_stages.c. Each stage of the file becomes one stage of the filter, between an entry ("input") and
- * an exit ("output"), and carries a label that says where it came from: what does not fit the picture shows
- * only when that is there, and the message must still lead to the line in the file. */
+/* A filter file is data: nothing in it is run, and what it may say stands in the tables below and
+ * in network_stages.c. Each stage of the file becomes one stage of the filter, between an entry
+ * ("input") and an exit ("output"), and carries a label that says where it came from: what does not
+ * fit the picture shows only when that is there, and the message must still lead to the line in the
+ * file. */
 #include "filters/network_file.h"
 
 #include <float.h>

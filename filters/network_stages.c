@@ -1,5 +1,5 @@
-/* Channels are followed from stage to stage, so that a layer that does not fit is found when the file is
- * read. Sizes depend on the picture and are the plan's business.
+/* Channels are followed from stage to stage, so that a layer that does not fit is found when the
+ * file is read. Sizes depend on the picture and are the plan's business.
  *
  * Names and standard values are those of torch.nn. */
 #include "filters/network_stages.h"

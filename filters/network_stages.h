@@ -1,5 +1,5 @@
-/* The stages that a filter file may have: a row a kind, with its members and what appends it. The reader,
- * the manual's schema and the tests walk the table; to add a kind is to add a row. */
+/* The stages that a filter file may have: a row a kind, with its members and what appends it. The
+ * reader, the manual's schema and the tests walk the table; to add a kind is to add a row. */
 #pragma once
 
 #include "filters/json_fields.h"
@@ -24,8 +24,8 @@ typedef struct GfNetworkStage {
     const char *name, *summary;
     GfField
         fields[GF_STAGE_MAX_FIELDS]; /* besides those of every stage; to the first without a name */
-    /* Appends one stage to part->filter, and sets the channels of what it makes; `values` in the order of
-     * the fields. */
+    /* Appends one stage to part->filter, and sets the channels of what it makes; `values` in the
+     * order of the fields. */
     GfStatus (*append)(GfNetworkPart *part, const GfFieldValue *values);
 } GfNetworkStage;
 
@@ -38,6 +38,6 @@ extern const GfField gf_network_stage_common[];
 /* Appends the network's next stage, `object`. Errors: GF_EUSAGE with the reason, GF_EMEMORY. */
 GfStatus gf_network_stage_read(GfNetworkPart *part, json_t *object);
 
-/* 'stage 3 (conv "body.2")' of `object`, the network's stage of that number, counted from 1: as much as
- * can be told even of a stage that is wrong. Returns `text`, GF_STAGE_LABEL_SHOWN bytes. */
+/* 'stage 3 (conv "body.2")' of `object`, the network's stage of that number, counted from 1: as
+ * much as can be told even of a stage that is wrong. Returns `text`, GF_STAGE_LABEL_SHOWN bytes. */
 const char *gf_network_stage_label(const json_t *object, size_t number, char *text);

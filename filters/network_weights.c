@@ -1,6 +1,6 @@
-/* A tensor of the named file comes before a file of that name, so that what a filter file means does not
- * depend on what else lies in its folder. Paths stay below that folder: a filter file from elsewhere must
- * not be able to ask what is where on a machine. */
+/* A tensor of the named file comes before a file of that name, so that what a filter file means
+ * does not depend on what else lies in its folder. Paths stay below that folder: a filter file from
+ * elsewhere must not be able to ask what is where on a machine. */
 #include "filters/network_weights.h"
 
 #include <stdlib.h>

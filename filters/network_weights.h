@@ -1,5 +1,6 @@
-/* Where a filter file's numbers are: named tensors in one .safetensors file, and .npy files, all of them
- * in the filter file's folder or below it, so that a filter file reads nothing else of a machine. */
+/* Where a filter file's numbers are: named tensors in one .safetensors file, and .npy files, all of
+ * them in the filter file's folder or below it, so that a filter file reads nothing else of a
+ * machine. */
 #pragma once
 
 #include "filters/tensors.h"
@@ -17,8 +18,8 @@ typedef struct GfNetworkTensor {
     bool own; /* the file was opened for this one tensor */
 } GfNetworkTensor;
 
-/* Weights beside the filter file `path`; `name` is the file of tensors, or NULL. Errors: GF_EUSAGE with
- * the reason, GF_EMEMORY; `weights` is to be closed all the same. */
+/* Weights beside the filter file `path`; `name` is the file of tensors, or NULL. Errors: GF_EUSAGE
+ * with the reason, GF_EMEMORY; `weights` is to be closed all the same. */
 GfStatus gf_network_weights_open(GfNetworkWeights *weights, const char *path, const char *name);
 
 /* Weights in memory, as of a .safetensors file, borrowed until the close. */
@@ -26,13 +27,13 @@ GfStatus gf_network_weights_open_memory(GfNetworkWeights *weights, const void *b
 
 void gf_network_weights_close(GfNetworkWeights *weights);
 
-/* The tensor of that name, or, where there is none, of the .npy file of that name. Errors: GF_EUSAGE,
- * also for what cannot be weights; GF_EMEMORY. */
+/* The tensor of that name, or, where there is none, of the .npy file of that name. Errors:
+ * GF_EUSAGE, also for what cannot be weights; GF_EMEMORY. */
 GfStatus gf_network_tensor_find(const GfNetworkWeights *weights, const char *name,
                                 GfNetworkTensor *tensor);
 
-/* Reads its numbers into an array that the caller frees. GF_EUSAGE also where one file asks for more than
- * GF_WEIGHTS_MAX numbers in all. */
+/* Reads its numbers into an array that the caller frees. GF_EUSAGE also where one file asks for
+ * more than GF_WEIGHTS_MAX numbers in all. */
 GfStatus gf_network_tensor_read(GfNetworkWeights *weights, const GfNetworkTensor *tensor,
                                 double **numbers);
 

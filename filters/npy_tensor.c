@@ -1,5 +1,5 @@
-/* An .npy file as a list of one tensor. Its header is read by the parser that pictures use; only what
- * follows differs: weights take more types of numbers than samples do. */
+/* An .npy file as a list of one tensor. Its header is read by the parser that pictures use; only
+ * what follows differs: weights take more types of numbers than samples do. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,6 +17,6 @@ typedef struct GfNumberType {
     bool big_endian;
 } GfNumberType;
 
-/* Reads `count` numbers. GF_EUSAGE where the file ends before, or where a number is NaN, infinite or
- * beyond what f32 can hold: the message says which. */
+/* Reads `count` numbers. GF_EUSAGE where the file ends before, or where a number is NaN, infinite
+ * or beyond what f32 can hold: the message says which. */
 GfStatus gf_numbers_read(GfBytes *bytes, const GfNumberType *type, size_t count, double *numbers);

@@ -1,6 +1,6 @@
-/* A wave is sampled over the rectangle that three standard deviations of its turned envelope fill. What
- * makes its taps sum to zero is taken off the carrier, not off the taps: those at the edge stay small.
- * Compass masks are one mask and a walk around its rim. */
+/* A wave is sampled over the rectangle that three standard deviations of its turned envelope fill.
+ * What makes its taps sum to zero is taken off the carrier, not off the taps: those at the edge
+ * stay small. Compass masks are one mask and a walk around its rim. */
 #include "filters/oriented.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static double gabor_envelope(const Gabor *gabor, double x, double y, double *car
     return exp(-(u * u + v * v) / 2.0);
 }
 
-/* Fills taps: the carrier less its mean under the envelope, so that they sum to zero; divided so that the
- * positive taps sum to 1. */
+/* Fills taps: the carrier less its mean under the envelope, so that they sum to zero; divided so
+ * that the positive taps sum to 1. */
 static void gabor_taps(const Gabor *gabor, const GfLinear *linear)
 {
     size_t count = linear->width * linear->height;
@@ -42,7 +42,8 @@ static void gabor_taps(const Gabor *gabor, const GfLinear *linear)
             linear->weights[i] = envelope * (carrier - weighted / sum);
             positive += fmax(linear->weights[i], 0.0);
         }
-    /* Some waves, as a sine of two pixels, are zero wherever they are sampled: what is left is rounding. */
+    /* Some waves, as a sine of two pixels, are zero wherever they are sampled: what is left is
+     * rounding. */
     double factor = positive > 1e-9 * sum ? 1.0 / positive : 0.0;
     for (size_t i = 0; i < count; i++)
         linear->weights[i] *= factor;

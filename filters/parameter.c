@@ -1,5 +1,5 @@
-/* A setter for each kind of parameter: it reads the text, holds it to the row's range and says what is
- * wrong with it. */
+/* A setter for each kind of parameter: it reads the text, holds it to the row's range and says what
+ * is wrong with it. */
 #include "filters/parameter.h"
 
 #include <math.h>
@@ -75,7 +75,8 @@ static GfStatus set_word(const Given *given, GfValue *value)
                    gf_escape(given->text, shown, sizeof shown));
 }
 
-/* Numbers count as the same where names of outputs, which show six digits, could not tell them apart. */
+/* Numbers count as the same where names of outputs, which show six digits, could not tell them
+ * apart. */
 static bool is_listed(const GfValue *value, double number)
 {
     for (size_t i = 0; i < value->count; i++)

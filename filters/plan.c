@@ -10,8 +10,8 @@
 #include "filters/steps.h"
 #include "filters/windows.h"
 
-/* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as long
- * as handing a band over costs less than that gains. */
+/* A small picture too is cut into some bands, so that decoding, computing and encoding overlap, as
+ * long as handing a band over costs less than that gains. */
 enum {
     BANDS_AHEAD = 1,
     LEAST_BAND_ROWS = 16,
@@ -61,8 +61,8 @@ static double kernel_sum(const GfLinear *linear, size_t f, double *absolute)
     return sum;
 }
 
-/* Of what the step makes of its kernels, all of which have the first one's meaning unless they are added
- * up. */
+/* Of what the step makes of its kernels, all of which have the first one's meaning unless they are
+ * added up. */
 static double response_sum(const GfStep *step, double *absolute)
 {
     double sum = kernel_sum(&step->linear, 0, absolute), more;
@@ -195,7 +195,8 @@ static GfStatus set_enlarged(GfStep *step, const GfStep *steps)
     return GF_OK;
 }
 
-/* What stands outside the picture is light too where the picture is: one number for all channels. */
+/* What stands outside the picture is light too where the picture is: one number for all
+ * channels. */
 static double border_value(const GfPipeline *pipeline, const GfStep *step, const GfPlan *plan)
 {
     const GfPlanOptions *options = &plan->options;
@@ -244,7 +245,8 @@ static bool keeps_opacity(const GfStep *step, bool opacity)
     return opacity && !gf_step_is_layer(step) && !step->shuffle;
 }
 
-/* One over what the steps since the last multiplication make of a flat opacity, where that is not zero. */
+/* One over what the steps since the last multiplication make of a flat opacity, where that is not
+ * zero. */
 static double alpha_gain(const GfStep *division)
 {
     double sum = 1.0, absolute;
@@ -386,8 +388,9 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
 
 /* ---- rows in flight ---- */
 
-/* Submits in flight. Of several devices each has one that waits while it computes another: they are collected in
- * turn, so that what ends early is followed by nothing until all before it have ended. */
+/* Submits in flight. Of several devices each has one that waits while it computes another: they are
+ * collected in turn, so that what ends early is followed by nothing until all before it have
+ * ended. */
 static size_t most_slots(const GfPlan *plan)
 {
     return gf_max(GF_SLOTS, 2 * plan->options.devices);
@@ -434,8 +437,8 @@ static bool is_shallow(const GfPlan *plan)
     return true;
 }
 
-/* Rows of a band at least, for what neighbouring bands share. Several devices are sent all rows whatever the bands, and
- * are to have some bands each. */
+/* Rows of a band at least, for what neighbouring bands share. Several devices are sent all rows
+ * whatever the bands, and are to have some bands each. */
 static size_t least_band(const GfPlan *plan, size_t span)
 {
     size_t devices = plan->options.devices;

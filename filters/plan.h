@@ -22,13 +22,14 @@ typedef enum GfRange {
 } GfRange;
 
 typedef enum GfAlpha {
-    GF_ALPHA_AUTO, /* premultiply where every kernel's sum is not zero and something spreads, else copy */
+    GF_ALPHA_AUTO,   /* premul where no kernel's sum is zero and something spreads, else copy */
     GF_ALPHA_PREMUL, /* filter colour times opacity, and the opacity, then divide */
     GF_ALPHA_COPY,   /* the opacity of the input pixel */
     GF_ALPHA_FILTER  /* a channel like any other */
 } GfAlpha;
 
-/* What pictures in colour become before anything else, in the light that their numbers stand for. */
+/* What pictures in colour become before anything else, in the light that their numbers stand
+ * for. */
 typedef enum GfGray {
     GF_GRAY_NONE,
     GF_GRAY_BT601, /* .299 R + .587 G + .114 B, full range: JPEG's luma */
@@ -57,8 +58,9 @@ GfPlanOptions gf_plan_options_default(GfSample sample);
 
 enum { GF_STEP_MAX_POST = 8 };
 
-/* Of white: there is no opacity where it is not above this. Where opacities cancel, f64 (in which all sums
- * are that can cancel) leaves about 1e-15 of white, or nothing, or less; half a step of 16 bits is 8e-6. */
+/* Of white: there is no opacity where it is not above this. Where opacities cancel, f64 (in which
+ * all sums are that can cancel) leaves about 1e-15 of white, or nothing, or less; half a step of 16
+ * bits is 8e-6. */
 #define GF_LEAST_ALPHA 1e-9
 
 typedef enum GfStepKind {
@@ -70,7 +72,8 @@ typedef enum GfStepKind {
     GF_STEP_UPSAMPLE       /* and what is fused after it */
 } GfStepKind;
 
-/* What reports call a step that is no filter: "pool", "opacity", "add", "upsample"; else "filter". */
+/* What reports call a step that is no filter: "pool", "opacity", "add", "upsample"; else
+ * "filter". */
 const char *gf_step_name(GfStepKind kind);
 
 /* How the samples of a row lie. */
@@ -90,7 +93,8 @@ typedef enum GfLayout {
  *
  * a layer makes for output sample (x, y, f), g = f / (filters / groups) being its group,
  *
- *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset + bias[f];
+ *   v = scale * sum over (d, ky, kx) of tap(f, d, ky, kx) * at(g * depth + d, ky, kx) + offset
+ *       + bias[f];
  *
  * a pool makes the maximum, mean or length of at(c, ky, kx), plus bias[c]. An average is divided by
  * the taps within [count_x0, count_x1) x [count_y0, count_y1): the picture, or the picture and its
@@ -107,11 +111,11 @@ typedef enum GfLayout {
  *   v = post[i](v) for each i in order, where c < post_channels
  *   v = v * gain, and + mid where c < post_channels
  *
- * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha is
- * set, which is so of banks and additions, the last channel is v = at(c, anchor_y, anchor_x) * gain
- * instead, of an addition v = gain * the last channel of what is skipped; its other channels are the
- * colours. Steps after the first read what the step before wrote: GF_F64 when the pipeline is wide,
- * else GF_F32, not rounded. */
+ * and stored: floats as they are, integers by gf_quantise() (filters/backend.h). Where keep_alpha
+ * is set, which is so of banks and additions, the last channel is v = at(c, anchor_y, anchor_x) *
+ * gain instead, of an addition v = gain * the last channel of what is skipped; its other channels
+ * are the colours. Steps after the first read what the step before wrote: GF_F64 when the pipeline
+ * is wide, else GF_F32, not rounded. */
 typedef struct GfStep {
     GfStepKind kind;
     size_t in_width, in_height, out_width, out_height;
@@ -128,7 +132,8 @@ typedef struct GfStep {
     GfLayout skip_layout;
     bool picture; /* of an addition or layer: what it makes is a picture again, interleaved */
     bool entry;   /* a network's: its channels, made of the picture's */
-    /* Not NULL: a bank of one tap that is 1, there for the functions between numbers and light. The plan's. */
+    /* Not NULL: a bank of one tap that is 1, there for the functions between numbers and light. The
+     * plan's. */
     const GfLight *light;
     bool shuffle; /* of GF_STEP_UPSAMPLE */
     size_t factor_x, factor_y;
@@ -140,9 +145,10 @@ typedef struct GfStep {
     GfBorder border;
     double border_value;
     const double *bias; /* borrowed: out_channels numbers, or NULL */
-    /* NULL but where a network's entry is part of its first layer (gpu/enter.h); borrowed. What is taken off the samples
-     * of each channel before they are multiplied. And for each filter (height + 1) x (width + 1) numbers, of
-     * which [i][j] is what bias has too much where the taps above i and left of j are outside the picture. */
+    /* NULL but where a network's entry is part of its first layer (gpu/enter.h); borrowed. What is
+     * taken off the samples of each channel before they are multiplied. And for each filter (height
+     * + 1) x (width + 1) numbers, of which [i][j] is what bias has too much where the taps above i
+     * and left of j are outside the picture. */
     const double *centres, *outside;
     GfCombine combine;
     GfPointwise post[GF_STEP_MAX_POST];
@@ -220,13 +226,14 @@ void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *
 /* Input rows that `rows` neighbouring output rows of the step need at most. */
 size_t gf_step_most_rows(const GfStep *step, size_t rows);
 
-/* Input rows [*begin, *end) as gf_step_rows() names them, but numbered as if a wrapped picture went on
- * for ever in both directions, so that they are neighbours too: row v is row v modulo in_height. */
+/* Input rows [*begin, *end) as gf_step_rows() names them, but numbered as if a wrapped picture went
+ * on for ever in both directions, so that they are neighbours too: row v is row v modulo
+ * in_height. */
 void gf_step_window(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t *begin,
                     ptrdiff_t *end);
 
-/* The input rows [need[i].begin, need[i].end) of every step that output rows [y0, y1) of the pipeline
- * need; need[count] is [y0, y1). */
+/* The input rows [need[i].begin, need[i].end) of every step that output rows [y0, y1) of the
+ * pipeline need; need[count] is [y0, y1). */
 void gf_pipeline_needs(const GfPipeline *pipeline, size_t y0, size_t y1, GfRowRange *need);
 
 /* How many of its steps are layers. */

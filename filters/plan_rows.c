@@ -1,5 +1,5 @@
-/* Which rows of what goes in are needed for which rows of what comes out: of a step by its windows and its
- * border, of a pipeline from its last step to its first. */
+/* Which rows of what goes in are needed for which rows of what comes out: of a step by its windows
+ * and its border, of a pipeline from its last step to its first. */
 #include <math.h>
 #include <string.h>
 
@@ -189,8 +189,8 @@ static size_t burst_of(const GfStep *step)
     return lag_of(step) + (covered > step->in_height ? covered - step->in_height : 0);
 }
 
-/* As many as the rows of input, or as the picture grows on the way. A step that strides or enlarges may hand a row
- * on earlier or later by what a row of it comes to in the end. */
+/* As many as the rows of input, or as the picture grows on the way. A step that strides or enlarges
+ * may hand a row on earlier or later by what a row of it comes to in the end. */
 size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band)
 {
     size_t rows = band + sum_rows(pipeline, burst_of);

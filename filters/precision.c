@@ -9,9 +9,10 @@
  * 2^24, which covers the classic edge filters. Backends sum kernels of more than 49 taps row by
  * row, so that n is width + height there as for separable kernels, and those of a layer in chunks.
  *
- * Such bounds say nothing about a network: they grow from layer to layer by the sums of the absolute
- * weights, while what happens does not. Networks sum in f32, which takes those that ship with the program
- * up to 5.1e-4 of a step of 8 bits from exact: enough for 8 bits and floats. For 16 bits they sum in f64. */
+ * Such bounds say nothing about a network: they grow from layer to layer by the sums of the
+ * absolute weights, while what happens does not. Networks sum in f32, which takes those that ship
+ * with the program up to 5.1e-4 of a step of 8 bits from exact: enough for 8 bits and floats. For
+ * 16 bits they sum in f64. */
 #include "filters/precision.h"
 
 #include <math.h>
@@ -147,8 +148,8 @@ static double largest_bias(const GfStep *step)
     return largest;
 }
 
-/* Responses beyond `limit` need not be exact: they are saturated. Nor is a layer's response a picture
- * whose small values count by themselves: it is never lossy. */
+/* Responses beyond `limit` need not be exact: they are saturated. Nor is a layer's response a
+ * picture whose small values count by themselves: it is never lossy. */
 static void follow_filter(const GfStep *step, double limit, Knowledge *known)
 {
     const GfLinear *linear = &step->linear;

@@ -1,12 +1,12 @@
-/* The header of a .safetensors file: eight bytes of length, little-endian; one JSON object of that length,
- * padded with spaces, which says of each tensor its dtype, shape and the bytes behind the header that it
- * takes; the bytes. https://huggingface.co/docs/safetensors
+/* The header of a .safetensors file: eight bytes of length, little-endian; one JSON object of that
+ * length, padded with spaces, which says of each tensor its dtype, shape and the bytes behind the
+ * header that it takes; the bytes. https://huggingface.co/docs/safetensors
  *
- * A header may have 100 MB, and as one JSON document ten times that in memory. So it is cut into its
- * members while it is read, and each is given to the JSON library by itself: a tensor's entry is short,
- * and what is no entry is refused before it grows. Names are compared after that, as they were decoded.
- * The bytes have to be taken exactly: no hole in which something could hide, and no tensor that reads
- * another one's. */
+ * A header may have 100 MB, and as one JSON document ten times that in memory. So it is cut into
+ * its members while it is read, and each is given to the JSON library by itself: a tensor's entry
+ * is short, and what is no entry is refused before it grows. Names are compared after that, as they
+ * were decoded. The bytes have to be taken exactly: no hole in which something could hide, and no
+ * tensor that reads another one's. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +101,8 @@ static GfStatus take_string(Header *header)
     return take(header);
 }
 
-/* What stands in an entry besides strings. So there is no sign, point or exponent, which JSON libraries
- * treat in different ways. */
+/* What stands in an entry besides strings. So there is no sign, point or exponent, which JSON
+ * libraries treat in different ways. */
 static GfStatus take_plain(Header *header, size_t *depth, size_t *members)
 {
     int byte = header->byte;

@@ -1,7 +1,8 @@
-/* A session is one of each backend, made when it gets its first work. A band is handed to one of them
- * together with those rows of the input that the band needs and the backend does not have yet, so that
- * only what neighbouring bands share is sent twice. Until a band is collected its rows stay in the
- * caller's ring: so another backend can make it where the first one fails, and one that comes late any. */
+/* A session is one of each backend, made when it gets its first work. A band is handed to one of
+ * them together with those rows of the input that the band needs and the backend does not have yet,
+ * so that only what neighbouring bands share is sent twice. Until a band is collected its rows stay
+ * in the caller's ring: so another backend can make it where the first one fails, and one that
+ * comes late any. */
 #include "filters/spread.h"
 
 #include <pthread.h>
@@ -70,8 +71,9 @@ static size_t find_alive_now(const Spread *spread, size_t turn, const Part *part
     return SIZE_MAX;
 }
 
-/* The backend whose turn it is, or the next that has not failed and, with `parts`, has memory; SIZE_MAX: none, and
- * *alive says whether some have not failed. Where all have it waits for those that come. */
+/* The backend whose turn it is, or the next that has not failed and, with `parts`, has memory;
+ * SIZE_MAX: none, and *alive says whether some have not failed. Where all have it waits for those
+ * that come. */
 static size_t find_able(Spread *spread, size_t turn, const Part *parts, bool *alive)
 {
     pthread_mutex_lock(&spread->mutex);
@@ -164,7 +166,8 @@ static GfRowRange rows_needed(const GfSession *session, const GfBand *outs)
     return all;
 }
 
-/* Hands rows to a backend up to the last run that does not pass the ring's end: [*y0, *y0 + *rows). */
+/* Hands rows to a backend up to the last run that does not pass the ring's end: [*y0, *y0 +
+ * *rows). */
 static GfStatus send_rows(GfSession *session, size_t i, GfRowRange needed, size_t *y0, size_t *rows)
 {
     Part *part = &session->parts[i];

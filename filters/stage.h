@@ -11,8 +11,8 @@
 typedef enum GfFit {
     GF_FIT_BORDER,     /* the plan's border; as many positions as the picture has, or `valid` */
     GF_FIT_PAD,        /* top, left, bottom and right more rows and columns */
-    GF_FIT_SAME_UPPER, /* padded so that out = ceil(in / stride); an odd pixel goes below and right */
-    GF_FIT_SAME_LOWER /* the same; an odd pixel goes above and left */
+    GF_FIT_SAME_UPPER, /* padded so that out = ceil(in / stride); an odd one goes below, right */
+    GF_FIT_SAME_LOWER  /* the same; an odd one goes above, left */
 } GfFit;
 
 typedef struct GfSampling {
@@ -30,8 +30,9 @@ static inline GfSampling gf_sampling_plain(void)
     return (GfSampling){1, 1, 1, 1, GF_FIT_BORDER, 0, 0, 0, 0, GF_BORDER_CONSTANT, 0.0};
 }
 
-/* Strides and dilations as {height, width}, padding as {top, left, bottom, right}, or, where `same` is no
- * negative number, GF_FIT_SAME_UPPER (0) or GF_FIT_SAME_LOWER (1). A stride of 0 stays what it is. */
+/* Strides and dilations as {height, width}, padding as {top, left, bottom, right}, or, where `same`
+ * is no negative number, GF_FIT_SAME_UPPER (0) or GF_FIT_SAME_LOWER (1). A stride of 0 stays what
+ * it is. */
 void gf_sampling_set(GfSampling *sampling, const size_t *stride, const size_t *dilation,
                      const size_t *padding, int same);
 
@@ -47,7 +48,8 @@ void gf_sampling_set(GfSampling *sampling, const size_t *stride, const size_t *d
  *   response = scale * sum over depth, height, width of (weight * sample) + offset + bias[f]
  *
  * Weights are kept as doubles, so that a decimal which a user typed reaches the float64 reference
- * unrounded. A kernel of a bank known to be a product is given by its factors instead of its taps. */
+ * unrounded. A kernel of a bank known to be a product is given by its factors instead of its
+ * taps. */
 typedef struct GfLinear {
     size_t filters, width, height;
     size_t depth, groups;      /* 0 and 1 for a bank */
@@ -117,10 +119,10 @@ typedef struct GfPool {
     size_t bias_count;
 } GfPool;
 
-/* How a network sees the picture: black becomes `low`, white `high`, then the mean is taken off and the
- * rest divided by the deviation; behind the picture's channels stand planes of one number each. One
- * channel is luma (ITU-R BT.601) where the picture has colour; three are three times the same where it
- * has none. Opacity waits for the network's end. */
+/* How a network sees the picture: black becomes `low`, white `high`, then the mean is taken off and
+ * the rest divided by the deviation; behind the picture's channels stand planes of one number each.
+ * One channel is luma (ITU-R BT.601) where the picture has colour; three are three times the same
+ * where it has none. Opacity waits for the network's end. */
 typedef struct GfEntry {
     size_t channels; /* of the picture; >= 1 */
     double low, high;
@@ -129,16 +131,16 @@ typedef struct GfEntry {
     size_t plane_count;
 } GfEntry;
 
-/* What a network's last maps are: the picture, black being `low` and white `high`, or, of a residual,
- * what is to be added to the picture that entered, one map to each of its colours. Opacity is put back.
- * Needs an entry before it. */
+/* What a network's last maps are: the picture, black being `low` and white `high`, or, of a
+ * residual, what is to be added to the picture that entered, one map to each of its colours.
+ * Opacity is put back. Needs an entry before it. */
 typedef struct GfExit {
     bool residual;
     double low, high;
 } GfExit;
 
-/* Numbers for stages that refer to another: what stage `from` reads, which is what stage from - 1 makes;
- * of an entry's number, the picture that enters. It was read before. */
+/* Numbers for stages that refer to another: what stage `from` reads, which is what stage from - 1
+ * makes; of an entry's number, the picture that enters. It was read before. */
 typedef size_t GfReference;
 #define GF_NO_REFERENCE ((GfReference)-1)
 
@@ -149,8 +151,8 @@ typedef struct GfAdd {
 
 /* From each pixel a block of factor_x x factor_y. Nearest: all are the pixel. Shuffle: pixel (i, j)
  * of channel c's block is that of channel (c * factor_y + i) * factor_x + j, so that there are
- * factor_x * factor_y times fewer channels. With a reference, what exceeds its size is cut off at the
- * right and bottom: less than a block. */
+ * factor_x * factor_y times fewer channels. With a reference, what exceeds its size is cut off at
+ * the right and bottom: less than a block. */
 typedef struct GfUpsample {
     bool shuffle;
     size_t factor_x, factor_y;
@@ -168,8 +170,8 @@ typedef enum GfStageKind {
     GF_STAGE_UPSAMPLE
 } GfStageKind;
 
-/* The pictures that a stage is for. Of two networks, each from its entry on, the first is for those that
- * have no colour where it begins, the second for the others. */
+/* The pictures that a stage is for. Of two networks, each from its entry on, the first is for those
+ * that have no colour where it begins, the second for the others. */
 typedef enum GfAudience { GF_FOR_ALL, GF_FOR_GRAY, GF_FOR_COLOUR } GfAudience;
 
 typedef struct GfStage {
@@ -207,9 +209,9 @@ GfStatus gf_filter_add_kernel(GfFilter *filter, size_t filters, size_t width, si
 GfStatus gf_filter_add_factors(GfFilter *filter, size_t filters, size_t width, size_t height,
                                GfLinear **linear);
 
-/* Appends a layer of `filters` maps from depth * groups channels, its weights allocated and zeroed, no
- * bias, scale 1, stride and dilation 1, GF_FIT_PAD by nothing with zeros. Errors: GF_EUSAGE when the
- * filters are no multiple of the groups, or too much is asked for, GF_EMEMORY. */
+/* Appends a layer of `filters` maps from depth * groups channels, its weights allocated and zeroed,
+ * no bias, scale 1, stride and dilation 1, GF_FIT_PAD by nothing with zeros. Errors: GF_EUSAGE when
+ * the filters are no multiple of the groups, or too much is asked for, GF_EMEMORY. */
 GfStatus gf_filter_add_layer(GfFilter *filter, size_t filters, size_t depth, size_t groups,
                              size_t width, size_t height, GfLinear **linear);
 
@@ -244,7 +246,8 @@ static inline size_t gf_linear_depth(const GfLinear *linear)
     return linear->depth > 0 ? linear->depth : 1;
 }
 
-/* A layer, or one kernel that serves every channel as a layer's would: with a padding of its own. */
+/* A layer, or one kernel that serves every channel as a layer's would: with a padding of its
+ * own. */
 static inline bool gf_linear_is_learned(const GfLinear *linear)
 {
     return linear->depth > 0 || linear->sampling.fit != GF_FIT_BORDER;

@@ -1,6 +1,7 @@
-/* Neighbours that can share a pass over the picture are fused. What a network asks of the picture (so
- * many channels, on its scale, less their means) is a layer of 1 x 1 like any other, made here because
- * it depends on the picture; what it gives back is brought together with the picture in one addition. */
+/* Neighbours that can share a pass over the picture are fused. What a network asks of the picture
+ * (so many channels, on its scale, less their means) is a layer of 1 x 1 like any other, made here
+ * because it depends on the picture; what it gives back is brought together with the picture in one
+ * addition. */
 #include "filters/steps.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 #include "common/memory.h"
 #include "filters/rank.h"
 
-/* Room for an identity before a pointwise stage, for the two steps of a network's end, and for two of opacity
- * around each stage; for gray, and for two each of light and opacity. */
+/* Room for an identity before a pointwise stage, for the two steps of a network's end, and for two
+ * of opacity around each stage; for gray, and for two each of light and opacity. */
 enum { STEPS_A_STAGE = 4, MORE_STEPS = 5 };
 
 /* Shares of red, green and blue in luma: ITU-R BT.601 and BT.709. */
@@ -140,8 +141,8 @@ static bool keeps_outside(const GfLinear *linear, GfBorder border)
     return border != GF_BORDER_CONSTANT || fabs(sum - 1.0) < 1e-12;
 }
 
-/* Makes two steps of one whose kernel is a product and taller than the backend wants it: its row, then its
- * column. */
+/* Makes two steps of one whose kernel is a product and taller than the backend wants it: its row,
+ * then its column. */
 static GfStatus split(GfPipeline *pipeline, const GfPlanOptions *options)
 {
     GfStep *step = last_step(pipeline);
@@ -258,7 +259,8 @@ static GfStatus add_gray(Builder *builder, GfGray gray)
 
 /* ---- light ---- */
 
-/* Such functions are of many instructions, so they do not ride on filters: they have steps of their own. */
+/* Such functions are of many instructions, so they do not ride on filters: they have steps of their
+ * own. */
 static GfStatus add_light(GfPipeline *pipeline, GfPointwiseOp op, double white,
                           const GfLight *light)
 {

@@ -1,5 +1,5 @@
-/* Buffered streams rather than mapped memory: weights are read once, from one end to the other, and a
- * mapped file that somebody cuts short would end the program. */
+/* Buffered streams rather than mapped memory: weights are read once, from one end to the other, and
+ * a mapped file that somebody cuts short would end the program. */
 #include "filters/tensor_bytes.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Where tensors lie: a file, a pipe, or memory that is part of the program. Nothing is mapped: a file
- * that is cut short while it is read is an error and no signal. */
+/* Where tensors lie: a file, a pipe, or memory that is part of the program. Nothing is mapped: a
+ * file that is cut short while it is read is an error and no signal. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@ typedef struct GfBytes {
     size_t size, at;             /* `at`: what is read next */
 } GfBytes;
 
-/* Opens a regular file or a pipe. GF_EUSAGE with the reason, without the path; `bytes` is then to be
- * closed as well. */
+/* Opens a regular file or a pipe. GF_EUSAGE with the reason, without the path; `bytes` is then to
+ * be closed as well. */
 GfStatus gf_bytes_open(const char *path, GfBytes *bytes);
 
 /* Reads up to `size` bytes and returns how many there were. */

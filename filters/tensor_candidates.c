@@ -1,5 +1,6 @@
-/* The message is the work here: a file may have thousands of tensors with names of its own choice, and
- * what somebody needs is the ten that could have been meant, in one line that no name can break. */
+/* The message is the work here: a file may have thousands of tensors with names of its own choice,
+ * and what somebody needs is the ten that could have been meant, in one line that no name can
+ * break. */
 #include "filters/tensor_candidates.h"
 
 #include <stdio.h>

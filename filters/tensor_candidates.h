@@ -3,8 +3,8 @@
 
 #include "filters/tensor_formats.h"
 
-/* The only readable tensor with from `least` to `most` dimensions. GF_EUSAGE, with a list, where there
- * is none or a choice. */
+/* The only readable tensor with from `least` to `most` dimensions. GF_EUSAGE, with a list, where
+ * there is none or a choice. */
 GfStatus gf_tensors_only(const GfTensors *tensors, size_t least, size_t most,
                          const GfTensor **tensor);
 

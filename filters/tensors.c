@@ -1,5 +1,5 @@
-/* A sorted array of what a format found in the file, and a search in it. Numbers are read when they are
- * asked for, one tensor at a time, so that a large network costs what is used of it. */
+/* A sorted array of what a format found in the file, and a search in it. Numbers are read when they
+ * are asked for, one tensor at a time, so that a large network costs what is used of it. */
 #include "filters/tensors.h"
 
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static bool is_safetensors(const unsigned char *head, size_t size)
     return size > 8 && head[8] == '{' && gf_safetensors_length(head) <= GF_SAFETENSORS_HEADER_MAX;
 }
 
-/* Zip archives (.npz, .pt), and pickles by their first opcode unless it is a length's first byte. */
+/* Zip archives (.npz, .pt), and pickles by their first opcode unless it is a length's first
+ * byte. */
 static bool is_pickle(const unsigned char *head, size_t size)
 {
     if (size >= 4 && memcmp(head, "PK\x03\x04", 4) == 0)

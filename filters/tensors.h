@@ -1,9 +1,9 @@
 /* Files of weights, as lists of named tensors.
  *
- * A .safetensors file has many, an .npy file one, without a name. Content decides which it is. Files
- * are not trusted: opening one holds its whole structure to the format before anything of it is used,
- * in memory and time that no file can drive up. What may hold program code (pickles: .pt, .pth, .pkl,
- * .npz, .npy of objects) is never opened, and the message says how to convert it.
+ * A .safetensors file has many, an .npy file one, without a name. Content decides which it is.
+ * Files are not trusted: opening one holds its whole structure to the format before anything of it
+ * is used, in memory and time that no file can drive up. What may hold program code (pickles: .pt,
+ * .pth, .pkl, .npz, .npy of objects) is never opened, and the message says how to convert it.
  *
  *   GfTensors *tensors;
  *   GfWeights weights;
@@ -31,9 +31,9 @@ typedef struct GfTensorInfo {
 
 typedef struct GfTensors GfTensors;
 
-/* Opens a file and checks all of its structure, but no number yet. An .npy file may be a pipe (whose
- * length shows only when it is read), a .safetensors file may not. Errors, which leave *tensors NULL:
- * GF_EUSAGE with the reason, without the path; GF_EMEMORY. */
+/* Opens a file and checks all of its structure, but no number yet. An .npy file may be a pipe
+ * (whose length shows only when it is read), a .safetensors file may not. Errors, which leave
+ * *tensors NULL: GF_EUSAGE with the reason, without the path; GF_EMEMORY. */
 GfStatus gf_tensors_open(const char *path, GfTensors **tensors);
 
 /* The same for the bytes of a .safetensors file in memory, which are borrowed until the close. */
@@ -44,23 +44,24 @@ bool gf_tensors_named(const GfTensors *tensors);
 
 size_t gf_tensors_count(const GfTensors *tensors);
 
-/* Tensor `i`; they are sorted by name, numbers in names by their value: conv2 before conv10. Valid until
- * the close. */
+/* Tensor `i`; they are sorted by name, numbers in names by their value: conv2 before conv10. Valid
+ * until the close. */
 const GfTensorInfo *gf_tensors_info(const GfTensors *tensors, size_t i);
 
 /* The tensor of that name, or NULL. */
 const GfTensorInfo *gf_tensors_find(const GfTensors *tensors, const char *name);
 
-/* The tensor of that name. NULL: the only tensor of the file, or else the only one that is readable and
- * has from `least` to `most` dimensions. GF_EUSAGE where there is none or a choice, and the message lists
- * some ten candidates with their shapes, the likeliest first; also where the tensor cannot be weights:
- * of another type than floats, empty, or of more than GF_WEIGHTS_MAX numbers. */
+/* The tensor of that name. NULL: the only tensor of the file, or else the only one that is readable
+ * and has from `least` to `most` dimensions. GF_EUSAGE where there is none or a choice, and the
+ * message lists some ten candidates with their shapes, the likeliest first; also where the tensor
+ * cannot be weights: of another type than floats, empty, or of more than GF_WEIGHTS_MAX numbers. */
 GfStatus gf_tensors_choose(const GfTensors *tensors, const char *name, size_t least, size_t most,
                            const GfTensorInfo **info);
 
-/* Reads the tensor of that name (NULL: the only readable one) in C order. Every number fits into f32.
- * Errors, which leave `weights` empty: GF_EUSAGE as gf_tensors_choose(), for files that changed since they
- * were opened, and for NaN, infinity or a number beyond f32 (the message says which one); GF_EMEMORY. */
+/* Reads the tensor of that name (NULL: the only readable one) in C order. Every number fits into
+ * f32. Errors, which leave `weights` empty: GF_EUSAGE as gf_tensors_choose(), for files that
+ * changed since they were opened, and for NaN, infinity or a number beyond f32 (the message says
+ * which one); GF_EMEMORY. */
 GfStatus gf_tensors_read(GfTensors *tensors, const char *name, GfWeights *weights);
 
 /* NULL is allowed. */

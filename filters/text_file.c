@@ -1,4 +1,5 @@
-/* A pipe tells no size, and a file's may change, so what is read is bounded instead of what is there. */
+/* A pipe tells no size, and a file's may change, so what is read is bounded instead of what is
+ * there. */
 #include "filters/text_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* How windows lie on a picture: how many there are in each direction, and where the first begins. */
+/* How windows lie on a picture: how many there are in each direction, and where the first
+ * begins. */
 #include "filters/windows.h"
 
 /* One direction of a window's way over the picture. */

@@ -1,9 +1,11 @@
-/* Where the windows of a step lie on its picture, and how far the rows reach that a pipeline holds. */
+/* Where the windows of a step lie on its picture, and how far the rows reach that a pipeline
+ * holds. */
 #pragma once
 
 #include "filters/plan.h"
 
-/* Most pixels of a stride, a dilation and a padding: no sum of a few of their products overflows. */
+/* Most pixels of a stride, a dilation and a padding: no sum of a few of their products
+ * overflows. */
 enum { GF_MOST_PIXELS = 1 << 30 };
 
 /* Lays the windows of a filter's or pool's step over in_width x in_height pixels: sets out_width,
@@ -17,5 +19,6 @@ bool gf_step_wraps(const GfStep *step);
 /* Rows of input by which output lags behind, and by which input must be kept, at most. */
 size_t gf_pipeline_span(const GfPipeline *pipeline);
 
-/* Output rows that a band of so many rows of input gives at most, with those before it that had to wait for it. */
+/* Output rows that a band of so many rows of input gives at most, with those before it that had to
+ * wait for it. */
 size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band);

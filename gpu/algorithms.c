@@ -21,8 +21,8 @@ static GfStatus direct_supports(const GfStep *step, bool wide)
     return GF_OK;
 }
 
-/* Do the places of all samples that windows may meet, inside and outside of the picture, fit into an int
- * with room to spare? */
+/* Do the places of all samples that windows may meet, inside and outside of the picture, fit into
+ * an int with room to spare? */
 static bool fits_int(const GfStep *step)
 {
     const size_t most = 1 << 28;
@@ -190,8 +190,8 @@ static GfStatus special_supports(const GfStep *step, bool wide)
     return layer ? special_layer_supports(step) : special_bank_supports(step, wide);
 }
 
-/* Layers write, instead of their maps, the maxima or means of windows of 2 x 2 samples side by side,
- * all of them on the map, and nothing done to them but the store. */
+/* Layers write, instead of their maps, the maxima or means of windows of 2 x 2 samples side by
+ * side, all of them on the map, and nothing done to them but the store. */
 static bool special_pools(const GfStep *step, const GfStep *pool)
 {
     if (!gf_step_is_layer(step) || step->channels > 1 || step->out != GF_F32 ||
@@ -240,8 +240,8 @@ static GfStatus separable_supports(const GfStep *step, bool wide)
 
 enum { TENSOR_CHANNELS = 4 };
 
-/* Has the smallest tile of a layer that is not flat room in shared memory: 4 rows of 64 maps, or 8 of 32,
- * by four warps? */
+/* Has the smallest tile of a layer that is not flat room in shared memory: 4 rows of 64 maps, or 8
+ * of 32, by four warps? */
 static bool fits_tensor_tile(const GfStep *step)
 {
     const size_t rows = step->linear.filters / step->linear.groups > 32 ? 4 : 8;

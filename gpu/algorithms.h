@@ -24,26 +24,28 @@ typedef struct GfUse {
 
 typedef struct GfAlgorithm {
     const char *name, *summary, *source;
-    /* GF_OK when the method can run a GF_STEP_FILTER step on some card, or GF_EUNSUPPORTED with what it cannot do. */
+    /* GF_OK when the method can run a GF_STEP_FILTER step on some card, or GF_EUNSUPPORTED with
+     * what it cannot do. */
     GfStatus (*supports)(const GfStep *step, bool wide);
-    /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL: always. */
+    /* Is it worth while for a step that it supports? `auto` passes over it where not; NULL:
+     * always. */
     bool (*pays)(const GfStep *step, const GfUse *use, const GfCard *card);
     /* Can it do the pool that follows a step which it supports in the same launch (GfLaunch.pool)?
      * NULL: never. */
     bool (*pools)(const GfStep *step, const GfStep *pool);
-    /* Can it do a network's entry and the layer that follows it, which it supports, in one launch (gpu/enter.h)?
-     * NULL: never. */
+    /* Can it do a network's entry and the layer that follows it, which it supports, in one launch
+     * (gpu/enter.h)? NULL: never. */
     bool (*enters)(const GfStep *entry, const GfStep *layer);
     /* The same of a card, for a step that it supports; NULL: every card. */
     GfStatus (*runs_on)(const GfStep *step, const GfCard *card);
     /* NULL in a build without CUDA. */
     GfLauncher launch;
-    /* Names of the ways to cut the work that GfLaunch.tiling may ask for; the last is NULL. NULL: one
-     * way. */
+    /* Names of the ways to cut the work that GfLaunch.tiling may ask for; the last is NULL. NULL:
+     * one way. */
     const char *const *tilings;
     /* For methods that keep something from launch to launch, else NULL: makes GfLaunch.state on the
-     * current device, for launches of one step, with that GfLaunch.tiling, on one stream at a time; frees
-     * it (NULL is allowed). */
+     * current device, for launches of one step, with that GfLaunch.tiling, on one stream at a time;
+     * frees it (NULL is allowed). */
     GfStatus (*open)(const GfStep *step, bool wide, size_t tiling, void **state);
     void (*close)(void *state);
 } GfAlgorithm;
@@ -58,7 +60,7 @@ const GfAlgorithm *gf_algorithm_find(const char *name);
 GfStatus gf_algorithm_runs(const GfAlgorithm *row, const GfStep *step, bool wide,
                            const GfCard *card);
 
-/* The method that `auto` takes for the step on a card; `next` is the step that follows, or NULL. There always is one:
- * `direct` runs everything. */
+/* The method that `auto` takes for the step on a card; `next` is the step that follows, or NULL.
+ * There always is one: `direct` runs everything. */
 const GfAlgorithm *gf_algorithm_choose(const GfStep *step, const GfStep *next, const GfUse *use,
                                        const GfCard *card);

@@ -6,8 +6,8 @@
 #include "gpu/instructions.cuh"
 #include "gpu/launch.h"
 
-/* This thread's warp in its block; known to be the same in all lanes, so that what follows from it needs no vector
- * registers. */
+/* This thread's warp in its block; known to be the same in all lanes, so that what follows from it
+ * needs no vector registers. */
 __device__ inline int gf_warp()
 {
     return __shfl_sync(~0u, static_cast<int>(threadIdx.x / 32), 0);
@@ -20,8 +20,8 @@ template <typename T> inline T gf_divide_up(T a, T b)
     return (a + b - 1) / b;
 }
 
-/* Blocks walk down `columns` strips of `steps` steps each; `at_once` of them run at a time. How many
- * steps a block takes, so that all are busy to the end: starting one costs `halo` steps. */
+/* Blocks walk down `columns` strips of `steps` steps each; `at_once` of them run at a time. How
+ * many steps a block takes, so that all are busy to the end: starting one costs `halo` steps. */
 inline size_t gf_block_steps(size_t steps, size_t columns, size_t at_once, double halo)
 {
     size_t best = steps;
@@ -101,9 +101,9 @@ template <typename Cost> GfTileSize gf_choose_tile(const GfLaunch *launch, Cost 
 
 /* ---- strips, down which warps walk ---- */
 
-/* A picture as units of work, one a warp: strips side by side, each cut into so many rows. Units at the
- * picture's edge take longest: those of the first strip and the last have fewer rows, and they and
- * those at the bottom begin first, so that none is waited for at the end. */
+/* A picture as units of work, one a warp: strips side by side, each cut into so many rows. Units at
+ * the picture's edge take longest: those of the first strip and the last have fewer rows, and they
+ * and those at the bottom begin first, so that none is waited for at the end. */
 struct GfWalks {
     unsigned strips, units;
     size_t rows;                     /* of the picture */
@@ -111,8 +111,8 @@ struct GfWalks {
     unsigned side_chunks, side_rows; /* of the first strip and the last */
 };
 
-/* Units of `own` rows, and at the sides a quarter of that but no fewer than `least`; both are rounded up
- * to a multiple of `step`. */
+/* Units of `own` rows, and at the sides a quarter of that but no fewer than `least`; both are
+ * rounded up to a multiple of `step`. */
 inline GfWalks gf_walks(size_t strips, size_t rows, size_t own, size_t least, size_t step)
 {
     const size_t quarter = own / 4 > least ? own / 4 : least, side = quarter < own ? quarter : own;
@@ -192,8 +192,8 @@ inline size_t gf_l2_bytes()
     return static_cast<size_t>(bytes);
 }
 
-/* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory each,
- * `most` at most. */
+/* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory
+ * each, `most` at most. */
 inline size_t gf_blocks_at_once(size_t most, size_t bytes)
 {
     const size_t room = gf_multiprocessor_bytes() / (bytes + GF_BLOCK_BYTES);
@@ -219,8 +219,9 @@ inline size_t gf_shared_limit()
     return static_cast<size_t>(bytes);
 }
 
-/* Lets a kernel have that much dynamic shared memory: with what it has anyway, beyond 48 KiB it must be asked for. It is
- * given all that there is, for good: other threads may be about to launch it with more. */
+/* Lets a kernel have that much dynamic shared memory: with what it has anyway, beyond 48 KiB it
+ * must be asked for. It is given all that there is, for good: other threads may be about to launch
+ * it with more. */
 template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t bytes)
 {
     constexpr size_t UNASKED = 48 * 1024;
@@ -239,7 +240,8 @@ template <typename Kernel> cudaError_t gf_allow_shared(Kernel kernel, size_t byt
 
 /* ---- launches ---- */
 
-/* Blocks of a launch: `bytes` of dynamic shared memory each; `cluster` of them, side by side, are one. */
+/* Blocks of a launch: `bytes` of dynamic shared memory each; `cluster` of them, side by side, are
+ * one. */
 struct GfBlocks {
     dim3 grid, threads;
     size_t bytes = 0;
@@ -258,8 +260,9 @@ cudaError_t gf_launch(void (*kernel)(Params...), const GfBlocks &blocks, cudaStr
     return cudaGetLastError();
 }
 
-/* Launches a kernel that calls gf_wait_for_stream(): where the card can, its blocks come as soon as there is room
- * beside the last ones of the kernel before it in the stream, instead of after that kernel's end. */
+/* Launches a kernel that calls gf_wait_for_stream(): where the card can, its blocks come as soon as
+ * there is room beside the last ones of the kernel before it in the stream, instead of after that
+ * kernel's end. */
 template <typename... Args>
 cudaError_t gf_launch_early(void (*kernel)(Args...), const GfBlocks &blocks, cudaStream_t stream,
                             const Args &...args)
@@ -294,8 +297,9 @@ inline size_t gf_blocks_each(const dim3 &grid)
     return gf_divide_up(static_cast<size_t>(grid.x) * grid.y * grid.z, gf_multiprocessors());
 }
 
-/* Blocks that come early settle where there is room first. With more shared memory they cannot share a multiprocessor
- * while another has none: it holds as many as it has to when all have as many. */
+/* Blocks that come early settle where there is room first. With more shared memory they cannot
+ * share a multiprocessor while another has none: it holds as many as it has to when all have as
+ * many. */
 template <typename Kernel> GfBlocks gf_spread(Kernel kernel, GfBlocks blocks)
 {
     const dim3 threads = blocks.threads;

@@ -5,10 +5,12 @@
  *
  * Costs: every tap is a load from global memory (caches serve the overlap of neighbours) for one
  * multiply-add: 2 operations for a sample and a weight, 0.25 for a byte of f32, far below what the
- * card balances. It is here because it is obviously right, and for steps that no faster method takes.
+ * card balances. It is here because it is obviously right, and for steps that no faster method
+ * takes.
  *
- * Each kernel row is summed by itself and added to its channel's sum, and those are added up in runs,
- * so that rounding errors do not grow with the number of taps; the plan's error bound counts on it. */
+ * Each kernel row is summed by itself and added to its channel's sum, and those are added up in
+ * runs, so that rounding errors do not grow with the number of taps; the plan's error bound counts
+ * on it. */
 #include "gpu/device.cuh"
 
 namespace

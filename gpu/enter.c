@@ -13,8 +13,8 @@ bool gf_can_enter(const GfStep *entry, const GfStep *layer)
            layer->linear.sampling.fit != GF_FIT_BORDER;
 }
 
-/* The sample nearest to those that the entry makes 0 of channel d; where it makes several channels of it, to
- * their mean. */
+/* The sample nearest to those that the entry makes 0 of channel d; where it makes several channels
+ * of it, to their mean. */
 static double centre_of(const GfLinear *entry, size_t d)
 {
     double sum = 0.0, count = 0.0;
@@ -39,8 +39,9 @@ static double entered_centre(const GfLinear *entry, const double *centres, size_
     return sum;
 }
 
-/* Of one filter. Where the layer has its constant around what it reads, there are zeros now, and bias, which has
- * what the entry makes of the centres for every tap, has that less the constant too much for taps outside. */
+/* Of one filter. Where the layer has its constant around what it reads, there are zeros now, and
+ * bias, which has what the entry makes of the centres for every tap, has that less the constant too
+ * much for taps outside. */
 static void enter_filter(const GfLinear *entry, const GfLinear *layer, size_t f, double constant,
                          GfEntered *entered)
 {

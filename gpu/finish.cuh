@@ -37,7 +37,8 @@ template <typename T> inline GfFinish<T> gf_finish(const GfStep *step)
     return finish;
 }
 
-/* Where nothing but the gain follows on the sums of a bank, it becomes part of their scale and offset; does it? */
+/* Where nothing but the gain follows on the sums of a bank, it becomes part of their scale and
+ * offset; does it? */
 template <typename T> inline bool gf_fold_gain(const GfStep *step, GfFinish<T> *finish)
 {
     const size_t filtered = step->channels - (step->keep_alpha ? 1 : 0);
@@ -105,7 +106,8 @@ __device__ inline void gf_apply_each(T a, T b, T (&v)[N], Colour colour)
         v[i] = colour(i) ? gf_apply(op, a, b, v[i]) : v[i];
 }
 
-/* The same for a function of many instructions, of which there is one copy: the samples move past it. */
+/* The same for a function of many instructions, of which there is one copy: the samples move past
+ * it. */
 template <GfPointwiseOp op, int N, typename T, typename Colour>
 __device__ inline void gf_apply_in_turn(T a, T b, T (&v)[N], Colour colour)
 {

@@ -9,8 +9,8 @@
  * CSH channels are on their way from memory.
  *
  * Beyond the paper: where a picture has too few tiles to fill the card, teams of a block share the
- * channels (gpu/problem.cuh); and sums are made in chains of channels, so that f32 is exact enough at
- * any depth.
+ * channels (gpu/problem.cuh); and sums are made in chains of channels, so that f32 is exact enough
+ * at any depth.
  *
  * Costs, for a channel and a tile: (W + K - 1) * (H + K - 1) + K * K * FTB numbers from memory for
  * K * K * W * H * FTB multiply-adds; for a channel and a thread (WT + K - 1) * K + K * K * FT
@@ -302,7 +302,8 @@ __device__ void accumulate(const Place<T> &place, const Stage<T> &stage, int liv
     }
 }
 
-/* What each team has of the last round goes where its stages were, so that teams need not take turns. */
+/* What each team has of the last round goes where its stages were, so that teams need not take
+ * turns. */
 template <typename T>
 __device__ void keep_last(GfFour<float> (*last)[T::sums][T::team],
                           const GfFour<float> (&sums)[T::sums], const Place<T> &place)

@@ -1,5 +1,6 @@
-/* What only sm_90 has: barriers in shared memory, copies of whole stretches that end at them, products of matrices by
- * groups of four warps, clusters of blocks. Those of 90a do nothing elsewhere. */
+/* What only sm_90 has: barriers in shared memory, copies of whole stretches that end at them,
+ * products of matrices by groups of four warps, clusters of blocks. Those of 90a do nothing
+ * elsewhere. */
 #pragma once
 
 #include <cooperative_groups.h>
@@ -12,8 +13,8 @@ __device__ inline unsigned gf_shared_address(const void *at)
     return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
 
-/* A barrier in shared memory: its phase ends when so many arrived and so many bytes were copied as it
- * expects. Phases are told apart by their parity. */
+/* A barrier in shared memory: its phase ends when so many arrived and so many bytes were copied as
+ * it expects. Phases are told apart by their parity. */
 __device__ inline void gf_barrier_init(uint64_t *barrier, unsigned count)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -70,7 +71,8 @@ __device__ inline void gf_copies_follow()
 #endif
 }
 
-/* Begins a copy from global to shared memory, of a multiple of 16 bytes, that a barrier waits for. */
+/* Begins a copy from global to shared memory, of a multiple of 16 bytes, that a barrier waits
+ * for. */
 __device__ inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -84,8 +86,9 @@ __device__ inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, 
 
 /* ---- products ---- */
 
-/* gf_begin_products() comes before products whose registers were written, gf_end_products() after them; up to
- * gf_wait_for_products() they are under way, and neither their matrices nor their sums may be touched. */
+/* gf_begin_products() comes before products whose registers were written, gf_end_products() after
+ * them; up to gf_wait_for_products() they are under way, and neither their matrices nor their sums
+ * may be touched. */
 __device__ inline void gf_begin_products()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -110,9 +113,9 @@ template <int RUNS> __device__ inline void gf_wait_for_products(float (&d)[RUNS]
 #endif
 }
 
-/* A matrix in shared memory as products take it: 8 rows of 8 numbers of f16 are 128 bytes, the next 8 rows right
- * behind; the next 8 numbers are `second` octets further on. Another matrix that lies so many octets further on is
- * that many more. */
+/* A matrix in shared memory as products take it: 8 rows of 8 numbers of f16 are 128 bytes, the next
+ * 8 rows right behind; the next 8 numbers are `second` octets further on. Another matrix that lies
+ * so many octets further on is that many more. */
 __device__ inline unsigned gf_describe(const void *matrix, unsigned second)
 {
     return (gf_shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
@@ -121,8 +124,8 @@ __device__ inline unsigned gf_describe(const void *matrix, unsigned second)
 #define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
 #define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
 
-/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of f16.
- * Each warp has 16 rows of d, as gf_multiply_halves() leaves them. */
+/* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of
+ * f16. Each warp has 16 rows of d, as gf_multiply_halves() leaves them. */
 template <int RUNS>
 __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, unsigned second,
                                         bool add)
@@ -181,8 +184,8 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, uns
                  : D_##RUNS_                                                                       \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
 
-/* d += a * second of a group, likewise, for 3, 4, 5, 7 or 9 RUNS. Each warp has 16 rows of a, too, as
- * gf_multiply_halves() takes them. `second`: the matrix. */
+/* d += a * second of a group, likewise, for 3, 4, 5, 7 or 9 RUNS. Each warp has 16 rows of a, too,
+ * as gf_multiply_halves() takes them. `second`: the matrix. */
 template <int RUNS>
 __device__ inline void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4],
                                         uint64_t second)

@@ -12,8 +12,8 @@ __device__ inline void gf_split(float a, float b, __half2 *upper, __half2 *lower
     *lower = __floats2half2_rn(a - back.x, b - back.y);
 }
 
-/* Powers of two, one of every APART: `up` takes numbers of which `most` is the largest to below 2^15, that
- * one to 2^(15 - APART) at least, where f16 has its bits; `down` takes them back. */
+/* Powers of two, one of every APART: `up` takes numbers of which `most` is the largest to below
+ * 2^15, that one to 2^(15 - APART) at least, where f16 has its bits; `down` takes them back. */
 struct GfScale {
     float up, down;
 };

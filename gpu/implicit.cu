@@ -12,7 +12,8 @@
  * division.
  *
  * Costs for a tile of M maps and P positions, and a tap: M + P numbers read, M * P multiply-adds.
- * Where positions are few, tiles are small and teams of a block share their taps (gpu/problem.cuh). */
+ * Where positions are few, tiles are small and teams of a block share their taps
+ * (gpu/problem.cuh). */
 #include <limits.h>
 
 #include "gpu/device.cuh"

@@ -1,5 +1,6 @@
-/* Instructions that CUDA C++ has no words for, and those of its words that only its own compiler reads. All other
- * kernel code is C++ for any compiler that is told what a device is, as tests/emulation tells it. */
+/* Instructions that CUDA C++ has no words for, and those of its words that only its own compiler
+ * reads. All other kernel code is C++ for any compiler that is told what a device is, as
+ * tests/emulation tells it. */
 #pragma once
 
 #include <cstddef>
@@ -26,9 +27,9 @@ cudaError_t gf_start(const cudaLaunchConfig_t &config, Kernel kernel, const Args
     return cudaLaunchKernelEx(&config, kernel, args...);
 }
 
-/* Waits until all kernels before this one have ended and what they wrote is seen. Before it of global memory only
- * weights may be touched, which were there before any launch. `next`: the blocks of the next kernel, if it is launched
- * early, may come. */
+/* Waits until all kernels before this one have ended and what they wrote is seen. Before it of
+ * global memory only weights may be touched, which were there before any launch. `next`: the blocks
+ * of the next kernel, if it is launched early, may come. */
 __device__ inline void gf_wait_for_stream(bool next = true)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -38,8 +39,8 @@ __device__ inline void gf_wait_for_stream(bool next = true)
 #endif
 }
 
-/* Waits at one of a block's barriers, 1 to 15, until THREADS of its threads, which are whole warps, wait there or have
- * arrived. */
+/* Waits at one of a block's barriers, 1 to 15, until THREADS of its threads, which are whole warps,
+ * wait there or have arrived. */
 template <int THREADS> __device__ inline void gf_wait_at(int barrier)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(THREADS) : "memory");
@@ -58,8 +59,8 @@ template <int THREADS> __device__ inline void gf_arrive_at(int barrier)
 
 /* ---- numbers ---- */
 
-/* Rounds four numbers half to even to the bytes of a word, the first the lowest, saturated; NaN becomes 0. Two
- * conversions of two. */
+/* Rounds four numbers half to even to the bytes of a word, the first the lowest, saturated; NaN
+ * becomes 0. Two conversions of two. */
 __device__ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
 {
     uint32_t high, word;
@@ -103,9 +104,9 @@ __device__ inline float gf_more(float most, float v)
 #endif
 }
 
-/* v * scale + offset; and v becomes what it was times `keep`, or `next`. (Told in assembly: where the compiler sees
- * what a register of a product by a group becomes, it moves all others as well, and runs one product after the
- * other.) */
+/* v * scale + offset; and v becomes what it was times `keep`, or `next`. (Told in assembly: where
+ * the compiler sees what a register of a product by a group becomes, it moves all others as well,
+ * and runs one product after the other.) */
 __device__ inline float gf_take_and_scale(float *v, float scale, float offset, float keep)
 {
     float taken;
@@ -126,7 +127,8 @@ __device__ inline float gf_take_and_set(float *v, float scale, float offset, flo
 
 /* ---- memory ---- */
 
-/* Moves an address by so many bytes. (Where the compiler sees it, it finds every row's address anew.) */
+/* Moves an address by so many bytes. (Where the compiler sees it, it finds every row's address
+ * anew.) */
 __device__ inline void gf_advance(uint8_t **at, size_t bytes)
 {
     asm volatile("add.s64 %0, %0, %1;" : "+l"(*at) : "l"(bytes));
@@ -164,8 +166,8 @@ template <typename T> __device__ inline void gf_store_same(uint8_t *to, const T 
     *reinterpret_cast<T *>(to) = value;
 }
 
-/* Stores the first BYTES bytes of words, 1, 2, 4 or 8 and aligned, where that is wanted; without a branch, which would
- * part the warp. */
+/* Stores the first BYTES bytes of words, 1, 2, 4 or 8 and aligned, where that is wanted; without a
+ * branch, which would part the warp. */
 template <int BYTES, int WORDS>
 __device__ inline void gf_store_if(bool wanted, uint8_t *to, const uint32_t (&word)[WORDS])
 {
@@ -227,8 +229,8 @@ __device__ inline void gf_stream_if(bool wanted, uint8_t *to, const uint32_t (&w
                      : "memory");
 }
 
-/* Begins to copy 16 bytes, both aligned, from global to shared memory, as __pipeline_memcpy_async() does,
- * but by way of L1: for what neighbouring warps read too. */
+/* Begins to copy 16 bytes, both aligned, from global to shared memory, as __pipeline_memcpy_async()
+ * does, but by way of L1: for what neighbouring warps read too. */
 __device__ inline void gf_copy_vector(void *to, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -244,9 +246,10 @@ __device__ inline void gf_copy_vector(void *to, const void *from)
 /* ---- products of matrices by a warp, on tensor cores ---- */
 
 /* d += a * b of a warp, 16 x 8 sums of 32 products: unsigned bytes times signed bytes, exact. With
- * g = lane / 4 and t = lane % 4: a[0] and a[1] are bytes 4t to 4t + 3 of rows g and g + 8 of the first
- * matrix, a[2] and a[3] those 16 further on; b[0] and b[1] the same bytes of column g of the
- * second; d[0] and d[1] are columns 2t and 2t + 1 of row g, d[2] and d[3] of row g + 8. Needs sm_80. */
+ * g = lane / 4 and t = lane % 4: a[0] and a[1] are bytes 4t to 4t + 3 of rows g and g + 8 of the
+ * first matrix, a[2] and a[3] those 16 further on; b[0] and b[1] the same bytes of column g of the
+ * second; d[0] and d[1] are columns 2t and 2t + 1 of row g, d[2] and d[3] of row g + 8. Needs
+ * sm_80. */
 __device__ inline void gf_multiply_32(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -270,9 +273,9 @@ __device__ inline void gf_multiply_16(int (&d)[4], const uint32_t (&a)[2], uint3
 #endif
 }
 
-/* d += a * b of a warp in f32, of numbers of f16: 16 x 8 sums of 16 products. With g and t as above:
- * a's words are numbers 2t and 2t + 1 of rows g and g + 8, then those 8 further on; b's the same of
- * column g, then those 8 further on; d as above. */
+/* d += a * b of a warp in f32, of numbers of f16: 16 x 8 sums of 16 products. With g and t as
+ * above: a's words are numbers 2t and 2t + 1 of rows g and g + 8, then those 8 further on; b's the
+ * same of column g, then those 8 further on; d as above. */
 __device__ inline void gf_multiply_halves(float (&d)[4], const uint4 &a, uint32_t b0, uint32_t b1)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -294,8 +297,8 @@ __device__ inline void gf_multiply_halves(float (&d)[4], const uint2 &a, uint32_
 #endif
 }
 
-/* Four matrices of 8 rows of 16 bytes, from shared memory: lane i has the address of row i % 8 of matrix
- * i / 8, and receives of each matrix the i-th word, counted along its rows. */
+/* Four matrices of 8 rows of 16 bytes, from shared memory: lane i has the address of row i % 8 of
+ * matrix i / 8, and receives of each matrix the i-th word, counted along its rows. */
 __device__ inline uint4 gf_read_matrices(const void *row)
 {
     uint4 words = {};

@@ -46,8 +46,8 @@ typedef struct GfLaunch {
     GfOutRows out;
     size_t y0, y1; /* y0 < y1 */
     size_t count;  /* pictures, 1 to 65535 */
-    /* Taps, filters x depth x height x width, or, of a step of light, the tables of its curves, those of
-     * red first; NULL where the step has none. */
+    /* Taps, filters x depth x height x width, or, of a step of light, the tables of its curves,
+     * those of red first; NULL where the step has none. */
     const void *weights;
     const void *weights_host; /* the same; host */
     const void *factors;      /* of a separable step: for each kernel its column, then its row */
@@ -73,14 +73,14 @@ static inline size_t gf_special_side(const GfLinear *linear)
     return 2 * (x > y ? x : y) + 1;
 }
 
-/* Two kernels of 3 x 3 that are differences, one across and one down, smoothed by 1, `middle`, 1 in the other
- * direction, times `unit`; either sign, either order. */
+/* Two kernels of 3 x 3 that are differences, one across and one down, smoothed by 1, `middle`, 1 in
+ * the other direction, times `unit`; either sign, either order. */
 typedef struct GfGradient {
     double middle, unit;
 } GfGradient;
 
-/* Do sums in f64 roll through registers, if its kernels are taken as they come, or as products? Squares of an odd side,
- * and two only up to a smaller one. */
+/* Do sums in f64 roll through registers, if its kernels are taken as they come, or as products?
+ * Squares of an odd side, and two only up to a smaller one. */
 enum { GF_WIDE_PRODUCT = 31, GF_WIDE_PRODUCT_OF_TWO = 15 };
 
 static inline bool gf_is_wide_square(const GfStep *step, size_t most)
@@ -101,9 +101,9 @@ static inline bool gf_separable_is_wide(const GfStep *step)
                              step->linear.filters == 1 ? GF_WIDE_PRODUCT : GF_WIDE_PRODUCT_OF_TWO);
 }
 
-/* Taps that a method may add up one after the other, before that sum is added to others, so that f32
- * keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many such
- * sums, which together are no more than width + height. */
+/* Taps that a method may add up one after the other, before that sum is added to others, so that
+ * f32 keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many
+ * such sums, which together are no more than width + height. */
 static inline size_t gf_chain(const GfStep *step)
 {
     size_t taps = gf_linear_taps(&step->linear), root = 1;
@@ -140,22 +140,24 @@ bool gf_special_is_gradient(const GfLinear *linear, GfGradient *gradient);
 /* Is it a step for the form of `special` for 3 x 3 on bytes, wherever its rows lie? */
 bool gf_special_takes_bytes(const GfStep *step);
 
-/* The two halves of `im2col` around the matrix product. Output positions [first, first + positions),
- * counted along the rows [y0, y1) of picture n, become the columns of a row-major matrix of
- * channels * height * width rows of `positions` numbers (f64 when wide, else f32); and the products,
- * a row of `positions` numbers for each filter (of a bank: for each filter of each channel), become
- * output samples. Positions beyond the last row are columns of zeros, and no output. */
+/* The two halves of `im2col` around the matrix product. Output positions [first, first +
+ * positions), counted along the rows [y0, y1) of picture n, become the columns of a row-major
+ * matrix of channels * height * width rows of `positions` numbers (f64 when wide, else f32); and
+ * the products, a row of `positions` numbers for each filter (of a bank: for each filter of each
+ * channel), become output samples. Positions beyond the last row are columns of zeros, and no
+ * output. */
 cudaError_t gf_launch_unroll(const GfLaunch *launch, size_t n, size_t first, size_t positions,
                              void *matrix, cudaStream_t stream);
 cudaError_t gf_launch_roll(const GfLaunch *launch, size_t n, size_t first, size_t positions,
                            const void *products, cudaStream_t stream);
 
-/* What `im2col` keeps from launch to launch: cuBLAS and its buffers (GfAlgorithm.open, .close). Errors:
- * GF_EUNSUPPORTED where there is no cuBLAS, GF_EDEVMEM, GF_EMEMORY. */
+/* What `im2col` keeps from launch to launch: cuBLAS and its buffers (GfAlgorithm.open, .close).
+ * Errors: GF_EUNSUPPORTED where there is no cuBLAS, GF_EDEVMEM, GF_EMEMORY. */
 GfStatus gf_im2col_open(const GfStep *step, bool wide, size_t tiling, void **state);
 void gf_im2col_close(void *state);
 
-/* What `tensor` keeps from launch to launch: its weights as integers. Errors: GF_EDEVMEM, GF_EMEMORY. */
+/* What `tensor` keeps from launch to launch: its weights as integers. Errors: GF_EDEVMEM,
+ * GF_EMEMORY. */
 GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **state);
 void gf_tensor_close(void *state);
 
@@ -167,12 +169,13 @@ cudaError_t gf_launch_light(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_add(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
 
-/* Is it a step for the form of `special` for single kernels that its registers have no room for, or whose sums need f64? */
+/* Is it a step for the form of `special` for single kernels that its registers have no room for, or
+ * whose sums need f64? */
 bool gf_special_is_tile(const GfStep *step, bool wide);
 
-/* The forms of `special` for one small kernel on a channel of floats, for 3 x 3 on bytes, for layers of one channel on
- * small pictures (is a launch one for them?), for others and for depthwise layers, and for single kernels in tiles, which
- * gf_launch_special() passes on. */
+/* The forms of `special` for one small kernel on a channel of floats, for 3 x 3 on bytes, for
+ * layers of one channel on small pictures (is a launch one for them?), for others and for depthwise
+ * layers, and for single kernels in tiles, which gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);
 bool gf_special_is_small(const GfLaunch *launch);
@@ -183,14 +186,14 @@ cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_tile(const GfLaunch *launch, cudaStream_t stream);
 
-/* Sums in f64 of odd squares: the forms of `special` for small kernels and of `separable`, which gf_launch_special() and
- * gf_launch_separable() pass on. */
+/* Sums in f64 of odd squares: the forms of `special` for small kernels and of `separable`, which
+ * gf_launch_special() and gf_launch_separable() pass on. */
 cudaError_t gf_launch_special_wide(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream);
 
-/* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels and for
- * layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps, which are f32 in
- * device memory, on the current device's default stream. */
+/* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels
+ * and for layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps,
+ * which are f32 in device memory, on the current device's default stream. */
 bool gf_tensor_rolls(const GfLaunch *launch); /* can it, and its rows begin where words do? */
 cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStream_t stream);

@@ -1,9 +1,9 @@
-/* What the forms of `special` for layers of one channel share (special_layer.cu, special_small.cu): the tile of
- * outputs that a thread computes for one filter after the other, from its sums to what is stored; and the numbers of
- * filters, which lie in constant memory with a kernel's parameters.
+/* What the forms of `special` for layers of one channel share (special_layer.cu, special_small.cu):
+ * the tile of outputs that a thread computes for one filter after the other, from its sums to what
+ * is stored; and the numbers of filters, which lie in constant memory with a kernel's parameters.
  *
- * Where 2 x 2 pooling follows, a tile has four whole windows: their maxima or means are stored, a quarter as many
- * samples, and the map itself is never written, nor read again. */
+ * Where 2 x 2 pooling follows, a tile has four whole windows: their maxima or means are stored, a
+ * quarter as many samples, and the map itself is never written, nor read again. */
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -38,8 +38,8 @@ struct GfLayer {
     GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
 };
 
-/* The numbers of a filter: its taps, row by row, with what their sum begins, and what is added when it is scaled; then
- * room to an even number, so that two can be read at once. */
+/* The numbers of a filter: its taps, row by row, with what their sum begins, and what is added when
+ * it is scaled; then room to an even number, so that two can be read at once. */
 template <int K> struct GfNumbers {
     static constexpr int START = K * K, SHIFT = START + 1;
     float v[START + 3];
@@ -58,7 +58,8 @@ template <int K, typename Geometry> struct GfFilters {
 
 /* ---- a tile ---- */
 
-/* The responses of one filter, in the order of its taps. FULL: the kernel is K x K, else it is smaller. */
+/* The responses of one filter, in the order of its taps. FULL: the kernel is K x K, else it is
+ * smaller. */
 template <int K, bool FULL>
 __device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
                                   const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
@@ -103,16 +104,16 @@ __device__ inline void gf_pool_tile(bool average, const float (&v)[GF_TILE_OUTPU
     }
 }
 
-/* Where a tile's samples of map 0 go, of which SIDE x SIDE outputs were made one, and how many of its rows and columns
- * there are. */
+/* Where a tile's samples of map 0 go, of which SIDE x SIDE outputs were made one, and how many of
+ * its rows and columns there are. */
 struct GfTilePlace {
     unsigned char *to;
     int rows, columns;
     bool exists;
 };
 
-/* Of the tile that begins with output (row, column) of a picture, before pooling; there are outputs in `rows` rows from
- * there on. */
+/* Of the tile that begins with output (row, column) of a picture, before pooling; there are outputs
+ * in `rows` rows from there on. */
 template <int SIDE>
 __device__ inline GfTilePlace gf_place_tile(const GfLayer &layer, size_t picture, size_t row,
                                             int rows, int column, bool exists)
@@ -195,7 +196,8 @@ inline double gf_layer_shift(const GfStep *step, size_t f)
     return step->posts == 0 ? shift * step->gain + step->mid : shift;
 }
 
-/* May sums begin with it? Sums of integers are counted as exact, which they stay only beside other integers. */
+/* May sums begin with it? Sums of integers are counted as exact, which they stay only beside other
+ * integers. */
 inline bool gf_layer_begins(const GfStep *step)
 {
     bool whole = true;
@@ -243,8 +245,8 @@ void gf_place_filter(const GfLaunch *launch, size_t f, bool scaled, GfNumbers<K>
         static_cast<float>(gf_layer_shift(step, f));
 }
 
-/* A launch of a layer for as many filters as its parameters hold, and again for the next: `run` is told a GfFilters of
- * g.filters of them. */
+/* A launch of a layer for as many filters as its parameters hold, and again for the next: `run` is
+ * told a GfFilters of g.filters of them. */
 template <int K, typename Layer, typename Run>
 cudaError_t gf_run_filters(const GfLaunch *launch, Layer s, Run run)
 {
@@ -262,8 +264,8 @@ cudaError_t gf_run_filters(const GfLaunch *launch, Layer s, Run run)
     return error;
 }
 
-/* Calls `run` with a sample of the step's type, the side of the box that its kernel is computed in, and whether it
- * fills that box, as constants. */
+/* Calls `run` with a sample of the step's type, the side of the box that its kernel is computed in,
+ * and whether it fills that box, as constants. */
 template <typename Run> cudaError_t gf_with_layer(const GfStep *step, Run run)
 {
     const GfLinear *linear = &step->linear;

@@ -18,8 +18,8 @@ GfStatus gf_method_choose(const GfChoice *choice, const GfPipeline *pipeline, si
 
 /* ---- what they need on the device ---- */
 
-/* Copies doubles to the device, as they are or as f32. `host`, unless NULL, receives the copy that was
- * sent, which the caller owns. */
+/* Copies doubles to the device, as they are or as f32. `host`, unless NULL, receives the copy that
+ * was sent, which the caller owns. */
 static GfStatus upload(cudaStream_t stream, const double *numbers, size_t count, bool wide,
                        void **host, void **device)
 {
@@ -209,8 +209,8 @@ static void fuse_pools(const GfPipeline *pipeline, GfMethod *methods)
     }
 }
 
-/* Has a network's entry and its first layer done as one where the layer's method can, and nothing else reads
- * what the entry makes. */
+/* Has a network's entry and its first layer done as one where the layer's method can, and nothing
+ * else reads what the entry makes. */
 static GfStatus fuse_entry(const GfChoice *choice, const GfPipeline *pipeline, GfMethod *methods)
 {
     const GfStep *entry = pipeline->steps, *layer = entry + 1;

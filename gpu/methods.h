@@ -1,5 +1,5 @@
-/* How the steps of a pipeline are run on a device: each by a method, some of them two steps at once. Private to this
- * room. */
+/* How the steps of a pipeline are run on a device: each by a method, some of them two steps at
+ * once. Private to this room. */
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,19 +25,21 @@ typedef struct GfMethod {
     void *state;                       /* the algorithm's own */
 } GfMethod;
 
-/* Those of a pipeline. Of its buffers each step but the last fills one that holds nothing which is still needed. */
+/* Those of a pipeline. Of its buffers each step but the last fills one that holds nothing which is
+ * still needed. */
 typedef struct GfMethods {
     GfMethod *of;    /* one a step; what another does as well is only named there */
     size_t *buffers; /* which one each step fills */
 } GfMethods;
 
-/* The algorithm for step i of a pipeline, a GF_STEP_FILTER. Errors: GF_EUNSUPPORTED where the forced one cannot run
- * it. */
+/* The algorithm for step i of a pipeline, a GF_STEP_FILTER. Errors: GF_EUNSUPPORTED where the
+ * forced one cannot run it. */
 GfStatus gf_method_choose(const GfChoice *choice, const GfPipeline *pipeline, size_t i,
                           const GfAlgorithm **algorithm);
 
-/* Makes the methods of a pipeline's steps on the current device; what they need there is sent on a stream, and has
- * arrived. Errors: GF_EUNSUPPORTED, GF_EMEMORY, GF_EDEVMEM, GF_EDEVICE; the caller frees what there is even then. */
+/* Makes the methods of a pipeline's steps on the current device; what they need there is sent on a
+ * stream, and has arrived. Errors: GF_EUNSUPPORTED, GF_EMEMORY, GF_EDEVMEM, GF_EDEVICE; the caller
+ * frees what there is even then. */
 GfStatus gf_methods_make(const GfChoice *choice, const GfPipeline *pipeline, cudaStream_t stream,
                          GfMethods *methods);
 

@@ -52,9 +52,9 @@ static bool is_product(const GfStep *step, const GfUse *use)
 
 /* ---- banks ---- */
 
-/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor` needs several planes,
- * which are no product of a column and a row; others but where pictures are narrow and high.
- * (bench/results/2026-11-24-h200-3.md, -4.md, 2026-11-25-h200.md) */
+/* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor`
+ * needs several planes, which are no product of a column and a row; others but where pictures are
+ * narrow and high. (bench/results/2026-11-24-h200-3.md, -4.md, 2026-11-25-h200.md) */
 static bool special_pays_on_bytes(const GfStep *step)
 {
     if (!gf_special_takes_bytes(step))
@@ -81,8 +81,8 @@ static bool does_roll(const GfStep *step, const GfUse *use, const GfCard *card)
            gf_tensor_rolling_plan(step, false, &rolling);
 }
 
-/* Samples of a picture from which on a bank of kernels within `side`, whose sums roll, is faster on tensor cores. Rows
- * that end within a word take longer. */
+/* Samples of a picture from which on a bank of kernels within `side`, whose sums roll, is faster on
+ * tensor cores. Rows that end within a word take longer. */
 static double least_for_rolling(const GfStep *step, size_t side)
 {
     const bool gray = step->channels == 1, words = step->out_width * step->channels % 4 == 0;
@@ -91,7 +91,8 @@ static double least_for_rolling(const GfStep *step, size_t side)
     return words ? (gray ? 1 << 14 : 1 << 15) : (gray ? 1 << 16 : 1 << 17);
 }
 
-/* The same of all others: with fewer most tensor cores wait for each other. From 2^20 on sums roll of most. */
+/* The same of all others: with fewer most tensor cores wait for each other. From 2^20 on sums roll
+ * of most. */
 static double least_for_strips(const GfStep *step, size_t side)
 {
     const bool gray = step->channels == 1;
@@ -112,8 +113,9 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
-/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in f32 of gray ones roll
- * in `special`, which is faster at 9 x 9 and slower at 13 x 13 (bench/results/2026-11-26-h200-2.md). */
+/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in
+ * f32 of gray ones roll in `special`, which is faster at 9 x 9 and slower at 13 x 13
+ * (bench/results/2026-11-26-h200-2.md). */
 static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, double work)
 {
     const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 13;
@@ -137,8 +139,9 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     return samples >= least_for_strips(step, side);
 }
 
-/* Sums in f64, and kernels in tiles. Two passes are faster for products where sums in f64 roll, of others from 9 x 9 on, and
- * from 7 x 7 on large pictures; `shared` is on small ones, if it has room. */
+/* Sums in f64, and kernels in tiles. Two passes are faster for products where sums in f64 roll, of
+ * others from 9 x 9 on, and from 7 x 7 on large pictures; `shared` is on small ones, if it has
+ * room. */
 static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double samples)
 {
     const GfLinear *linear = &step->linear;
@@ -153,9 +156,9 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
            gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
 
-/* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels (gpu/special_short.cu),
- * which gray pictures of a middling size have too few strips for; from 9 x 9 on for all. Small pictures have too little
- * work for its strips then. */
+/* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels
+ * (gpu/special_short.cu), which gray pictures of a middling size have too few strips for; from
+ * 9 x 9 on for all. Small pictures have too little work for its strips then. */
 bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
@@ -186,8 +189,8 @@ bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 
 /* ---- layers on pictures: of few channels ---- */
 
-/* Of one channel, side by side: `special` is the other, which rounds less where both are as fast. Maps are made eight
- * at a time. */
+/* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.
+ * Maps are made eight at a time. */
 static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, const GfUse *use)
 {
     const size_t maps = step->linear.filters;
@@ -219,10 +222,11 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 
 /* ---- layers of many channels ---- */
 
-/* Microseconds of a layer of squares on one group of channels, fitted by least squares to 380 layers of 5 to 512
- * channels and 4 to 512 maps: what a launch takes; each tap, which a block's threads wait for; the multiply-adds, of
- * maps (and `tensor`'s of channels) that fill up whole units; and each number that is written. Half of them are within
- * 10 %. `tensor` has another kernel for up to 16 maps, which takes as long for a row of taps as for eight. */
+/* Microseconds of a layer of squares on one group of channels, fitted by least squares to 380
+ * layers of 5 to 512 channels and 4 to 512 maps: what a launch takes; each tap, which a block's
+ * threads wait for; the multiply-adds, of maps (and `tensor`'s of channels) that fill up whole
+ * units; and each number that is written. Half of them are within 10 %. `tensor` has another kernel
+ * for up to 16 maps, which takes as long for a row of taps as for eight. */
 typedef struct Cost {
     double launch, tap, product, written;
     size_t maps, channels, taps; /* units; taps of a row */
@@ -242,8 +246,8 @@ static double cost_of(const GfLinear *linear, double pixels, const Cost *cost)
            cost->product * column * round_up(linear->width, cost->taps) * maps * pixels;
 }
 
-/* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for windows and taps
- * that are not side by side know nothing when compiled. */
+/* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for
+ * windows and taps that are not side by side know nothing when compiled. */
 static bool general_pays_on_squares(const GfStep *step, double pixels)
 {
     return gf_step_is_dense(step) && cost_of(&step->linear, pixels, &by_general) <=
@@ -258,8 +262,8 @@ static bool tensor_pays_on_squares(const GfStep *step, double pixels)
     return cost_of(linear, pixels, own) < cost_of(linear, pixels, other);
 }
 
-/* Single taps, piece by piece; of a few deep maps the others' blocks have long to go, and of many shallow ones nearly
- * all time goes by what they write. */
+/* Single taps, piece by piece; of a few deep maps the others' blocks have long to go, and of many
+ * shallow ones nearly all time goes by what they write. */
 static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
 {
     const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
@@ -317,8 +321,9 @@ static bool tensor_pays_on_groups(const GfStep *step, const GfUse *use)
     return work >= (depth < 64 ? 3 << 24 : 1 << 26);
 }
 
-/* Its blocks make 16 maps of a group. Of small groups, and at the sides of small pictures, they are less than full,
- * which counts once all multiprocessors have blocks; the fewer taps they have, the more their windows count. */
+/* Its blocks make 16 maps of a group. Of small groups, and at the sides of small pictures, they are
+ * less than full, which counts once all multiprocessors have blocks; the fewer taps they have, the
+ * more their windows count. */
 static bool general_pays_on_groups(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
@@ -379,7 +384,8 @@ bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
                                : general_pays_on_groups(step, use);
 }
 
-/* Of few maps most of its product is empty, which bytes that lie apart are gathered for all the same. */
+/* Of few maps most of its product is empty, which bytes that lie apart are gathered for all the
+ * same. */
 bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;

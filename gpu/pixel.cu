@@ -1,7 +1,7 @@
-/* The steps that look at one pixel, a thread a sample. Opacity: colour is multiplied by its pixel's opacity before
- * the first filter, and divided by the filtered opacity after the last one. Each reads and writes
- * every sample once (and the opacity again, from a cache) for two or three operations: bound by
- * memory. */
+/* The steps that look at one pixel, a thread a sample. Opacity: colour is multiplied by its pixel's
+ * opacity before the first filter, and divided by the filtered opacity after the last one. Each
+ * reads and writes every sample once (and the opacity again, from a cache) for two or three
+ * operations: bound by memory. */
 #include "gpu/device.cuh"
 
 namespace

@@ -75,8 +75,8 @@ template <typename Sum> __device__ inline int gf_first_channel(const GfProblem<S
     return p.maps_per_group ? o / p.maps_per_group * p.depth : o;
 }
 
-/* An input row of picture n by the border's rule; NULL where the border's constant stands. Sample (x,
- * c) of it is at [x * in.pixel + c * in.plane]. */
+/* An input row of picture n by the border's rule; NULL where the border's constant stands. Sample
+ * (x, c) of it is at [x * in.pixel + c * in.plane]. */
 template <typename In, typename Sum>
 __device__ inline const In *gf_input_row(const GfProblem<Sum> &p, size_t n, long long y)
 {
@@ -134,7 +134,8 @@ __device__ inline void gf_keep_alpha(const GfProblem<Sum> &p, size_t n, int o, l
     gf_put(p, n, o, x, y, gf_input(p, row, at_x, o) * p.finish.gain);
 }
 
-/* The same of a step without strides and dilation, of samples of a type of `size` bytes that is given. */
+/* The same of a step without strides and dilation, of samples of a type of `size` bytes that is
+ * given. */
 template <typename Sum>
 __device__ inline void gf_keep_alpha_of(const GfProblem<Sum> &p, GfSample type, size_t size,
                                         size_t n, int o, long long x, size_t y)
@@ -218,9 +219,10 @@ __device__ inline void gf_add_chains(GfFour<Sum> (*totals)[TEAM], const GfFour<S
 
 /* ---- a thread an output sample ---- */
 
-/* Tiles of TILE_X x TILE_Y samples, numbered row by row in grid.x, which alone has room for 2^31 - 1
- * of them; sets of them in grid.y, pictures in grid.z. Where pixels are interleaved one set covers
- * the samples of all channels as they lie in a row, else there is a set an output channel. */
+/* Tiles of TILE_X x TILE_Y samples, numbered row by row in grid.x, which alone has room for 2^31 -
+ * 1 of them; sets of them in grid.y, pictures in grid.z. Where pixels are interleaved one set
+ * covers the samples of all channels as they lie in a row, else there is a set an output
+ * channel. */
 constexpr int GF_TILE_X = 32, GF_TILE_Y = 8;
 
 struct GfTiles {
@@ -246,8 +248,8 @@ inline dim3 gf_tiles_grid(const GfTiles &tiles, const GfLaunch *launch)
                 static_cast<unsigned>(launch->count));
 }
 
-/* This thread's output sample: channel o of pixel (x, y) of picture blockIdx.z; false where there is
- * none. */
+/* This thread's output sample: channel o of pixel (x, y) of picture blockIdx.z; false where there
+ * is none. */
 __device__ inline bool gf_my_sample(const GfTiles &tiles, int *o, long long *x, size_t *y)
 {
     size_t s = blockIdx.x % tiles.across * GF_TILE_X + threadIdx.x;

@@ -123,8 +123,8 @@ template <typename Out, typename T> __device__ inline Out gf_convert(T v)
         return static_cast<Out>(gf_round(v, static_cast<unsigned>(static_cast<Out>(-1))));
 }
 
-/* Stores the first `count` of v[0 .. N - 1], `pixel` samples apart; `whole`: all of them, side by side
- * and aligned. STREAM: vectors of 16 bytes leave L2 before what else is there. */
+/* Stores the first `count` of v[0 .. N - 1], `pixel` samples apart; `whole`: all of them, side by
+ * side and aligned. STREAM: vectors of 16 bytes leave L2 before what else is there. */
 template <int N, bool STREAM = false, typename Out, typename T>
 __device__ inline void gf_store_samples(Out *to, size_t pixel, int count, bool whole, const T *v)
 {

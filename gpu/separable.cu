@@ -393,7 +393,8 @@ __device__ void keep_alpha(const Separable<Sum> &s, const Block &block)
                 gf_keep_alpha<In>(s.p, block.picture, block.channel, block.left + i, block.top + r);
 }
 
-/* Of a multiprocessor, where the compiler by itself would ask for fewer registers than do without spills; else 0. */
+/* Of a multiprocessor, where the compiler by itself would ask for fewer registers than do without
+ * spills; else 0. */
 template <typename Sum, int SIDE, int FILTERS>
 constexpr int BLOCKS = sizeof(Sum) == sizeof(double) ? 2
                        : SIDE == 0                   ? 5

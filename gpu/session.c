@@ -3,10 +3,10 @@
  * submit's kernels run, the next one's rows are on their way up and the last one's results on their
  * way down.
  *
- * The device holds a ring of input rows, slot for slot the host's. Results lie in one of GF_SLOTS sets
- * of buffers until they are down; what passes between the steps of a pipeline lives on the kernels'
- * stream alone, so that a few buffers in turn serve all steps, pipelines and submits: two, and one for
- * each thing that a network keeps to add it later. */
+ * The device holds a ring of input rows, slot for slot the host's. Results lie in one of GF_SLOTS
+ * sets of buffers until they are down; what passes between the steps of a pipeline lives on the
+ * kernels' stream alone, so that a few buffers in turn serve all steps, pipelines and submits: two,
+ * and one for each thing that a network keeps to add it later. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +186,8 @@ static GfRows view(const Buffer *buffer, const Layout *layout, size_t first, siz
                     .plane = layout->plane};
 }
 
-/* Runs step i, and with it what its method does besides, on the output rows that are needed, into `to`. */
+/* Runs step i, and with it what its method does besides, on the output rows that are needed, into
+ * `to`. */
 static GfStatus run_step(GfSession *session, const GfPipeline *pipeline, const Chain *chain,
                          size_t i, Buffer *to)
 {

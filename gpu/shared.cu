@@ -403,9 +403,9 @@ size_t count_together(const GfLaunch *launch, const Plan &cut, size_t threads)
 
 /* Cycles of the multiprocessor that has most to do. Its blocks share its four schedulers: in each
  * thread a tap takes its multiply-adds and what fetches their operands, a sample that is loaded 16
- * instructions, and a channel 200 more. And a channel is waited for, from the first load to the last
- * tap, which only other blocks can fill. What that is for threads of 1, 2 and 4 rows, and the other
- * numbers, were fitted to the tile search of bench/results. */
+ * instructions, and a channel 200 more. And a channel is waited for, from the first load to the
+ * last tap, which only other blocks can fill. What that is for threads of 1, 2 and 4 rows, and the
+ * other numbers, were fitted to the tile search of bench/results. */
 double count_cycles(const GfLaunch *launch, GfTileSize tile, size_t processors)
 {
     const GfStep *step = launch->step;

@@ -4,16 +4,16 @@
  * more maps: special_layer.cu; most of what is done to a channel of floats: special_short.cu; 3 x 3
  * on bytes: special_bytes.cu.)
  *
- * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and nothing
- * waited for but memory. A thread owns N neighbouring samples. Each input row is read from global
- * memory once, one vector of N samples a thread, some rows before it is used; what a thread needs of
- * its neighbours' vectors comes by shuffles of 32-bit words, as they were read. The strip's halo is
- * read by the lanes at its ends, each for the other end: shuffles go round, and what the last lane
- * has to give to the right, none takes. A vector is 4, 8 or 16 bytes: the paper's matched width,
- * here of words of a shuffle, and multiples of it where registers allow, since all that a row costs
- * beside its multiply-adds is shared by the N. (The tilings of the table force N, down to accesses
- * of one narrow sample, so that the paper's comparison of matched and unmatched widths can be
- * repeated.)
+ * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and
+ * nothing waited for but memory. A thread owns N neighbouring samples. Each input row is read from
+ * global memory once, one vector of N samples a thread, some rows before it is used; what a thread
+ * needs of its neighbours' vectors comes by shuffles of 32-bit words, as they were read. The
+ * strip's halo is read by the lanes at its ends, each for the other end: shuffles go round, and
+ * what the last lane has to give to the right, none takes. A vector is 4, 8 or 16 bytes: the
+ * paper's matched width, here of words of a shuffle, and multiples of it where registers allow,
+ * since all that a row costs beside its multiply-adds is shared by the N. (The tilings of the table
+ * force N, down to accesses of one narrow sample, so that the paper's comparison of matched and
+ * unmatched widths can be repeated.)
  *
  * Downwards nothing is exchanged: a thread keeps, instead of the paper's K rows of pixels, the K -
  * 1 sums of the output rows that are under way, and each input row is added to all of them. A sum
@@ -24,8 +24,8 @@
  * without a test. The others find rows by the border's rule, 32 at a time, and the few samples that
  * lie in no vector of the picture one by one, each by another lane.
  *
- * Kernels of more than 7 x 7 are for one channel: they are summed row by row, each row then added to
- * the sum under way.
+ * Kernels of more than 7 x 7 are for one channel: they are summed row by row, each row then added
+ * to the sum under way.
  *
  * Interleaved channels are a row of width * C samples whose taps lie C apart. Taps are a kernel
  * parameter, so the multiply-adds take them from constant memory and no thread loads one. Kernels
@@ -55,8 +55,8 @@ constexpr size_t MEDIUM = 1 << 20; /* from which 5 x 5 and 7 x 7 by short strips
 
 template <typename In> constexpr bool HALF = std::is_same_v<In, __half>;
 
-/* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses of
- * a row, of 16 bytes at most. */
+/* N, the samples of a thread: each keeps F * K sums in registers, and there are one or two accesses
+ * of a row, of 16 bytes at most. */
 template <typename In, int K, int F>
 constexpr int SAMPLES = F *K <= 3 && sizeof(In) == 1                                 ? 16
                         : (F *K == 1 && sizeof(In) == 4) || (F * K == 3 && HALF<In>) ? 4
@@ -80,8 +80,8 @@ template <int C, int K, int F> struct Special {
 /* ---- sums ---- */
 
 /* Adds a row to the sums under way. sums[f][j] have seen j rows so far; those that see their last
- * one come out in `done`. Sums are made in the order of the taps, of large kernels row by row first,
- * whatever the strip: bits do not depend on how a picture is cut. */
+ * one come out in `done`. Sums are made in the order of the taps, of large kernels row by row
+ * first, whatever the strip: bits do not depend on how a picture is cut. */
 template <int C, int K, int F, int N>
 __device__ void add_row(const Special<C, K, F> &s, const float *x, float (&sums)[F][K][N],
                         float (&done)[F][N])
@@ -338,8 +338,8 @@ Box find_box(const GfStep *step)
             side / 2 - static_cast<int>(linear->anchor_y)};
 }
 
-/* May sums begin with what is added to them? Those of integers are counted as exact, which they stay only
- * beside other integers. */
+/* May sums begin with what is added to them? Those of integers are counted as exact, which they
+ * stay only beside other integers. */
 bool may_begin(const GfStep *step)
 {
     const double shift = (step->linear.offset + (step->bias ? step->bias[0] : 0.0)) * step->gain;
@@ -425,8 +425,8 @@ Geometry describe(const GfLaunch *launch, const Box &box, int n, float unit)
 }
 
 /* How many rows a strip has. A warp goes through its rows, its halo and its start; each takes its
- * turn among the others that run on a quarter of a multiprocessor, and LATENCY more turns. Strips that
- * are too long would be waited for at the end. */
+ * turn among the others that run on a quarter of a multiprocessor, and LATENCY more turns. Strips
+ * that are too long would be waited for at the end. */
 unsigned choose_rows(size_t rows, size_t most, size_t columns, size_t blocks, int side)
 {
     const double quarters = static_cast<double>(gf_multiprocessors()) * 4.0;
@@ -577,8 +577,8 @@ bool are_aligned(const GfLaunch *launch)
 }
 
 /* Is it a bank of one kernel by another name, whose kernel is its box? The border must be a sample:
- * zero is one of every type. Small pictures have too few strips for large kernels to be worth while; rows that begin
- * anywhere would be read sample by sample. */
+ * zero is one of every type. Small pictures have too few strips for large kernels to be worth
+ * while; rows that begin anywhere would be read sample by sample. */
 bool is_bank(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;

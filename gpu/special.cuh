@@ -1,4 +1,5 @@
-/* What the forms of `special` have in common: when what is done to a sum may be put into the taps. */
+/* What the forms of `special` have in common: when what is done to a sum may be put into the
+ * taps. */
 #pragma once
 
 #include <cmath>

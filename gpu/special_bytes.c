@@ -1,4 +1,5 @@
-/* Which steps gpu/special_bytes.cu is for: also asked where there is no CUDA, for the table of algorithms. */
+/* Which steps gpu/special_bytes.cu is for: also asked where there is no CUDA, for the table of
+ * algorithms. */
 #include <math.h>
 
 #include "gpu/launch.h"

@@ -1,29 +1,32 @@
-/* Method `special` for 3 x 3 taps on bytes that become bytes: one kernel on gray, or the lengths of gradients on gray
- * and RGB, where the memory's speed is nearly all that counts.
+/* Method `special` for 3 x 3 taps on bytes that become bytes: one kernel on gray, or the lengths of
+ * gradients on gray and RGB, where the memory's speed is nearly all that counts.
  *
- * A warp owns a short strip, as in special_short.cu: 8 output rows of 512 samples. It begins to read all rows that the
- * strip needs before it uses the first. A lane owns 16 neighbouring samples, a vector of 16 bytes. It also reads what
- * is beside its vector, of gray a sample on each side, of colours a word: L1 has them, and that takes fewer
- * instructions than neighbours who hand them over. The last strip of a row or a column overlaps the one before rather
- * than be less than whole. Gray pictures that are narrower have strips for fewer lanes, and a warp several of them.
- * (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
+ * A warp owns a short strip, as in special_short.cu: 8 output rows of 512 samples. It begins to
+ * read all rows that the strip needs before it uses the first. A lane owns 16 neighbouring samples,
+ * a vector of 16 bytes. It also reads what is beside its vector, of gray a sample on each side, of
+ * colours a word: L1 has them, and that takes fewer instructions than neighbours who hand them
+ * over. The last strip of a row or a column overlaps the one before rather than be less than whole.
+ * Gray pictures that are narrower have strips for fewer lanes, and a warp several of them. (What
+ * was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
  *
- * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by one instruction,
- * and floats by one more each. One kernel's sums are made of floats.
+ * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by
+ * one instruction, and floats by one more each. One kernel's sums are made of floats.
  *
- * Lengths are those of gradients whose kernels are differences, smoothed by 1, m, 1 in the other direction: sobel's
- * and prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and no response is larger: differences,
- * smoothed samples and both responses are made in pairs of halves, and f32 squares them.
+ * Lengths are those of gradients whose kernels are differences, smoothed by 1, m, 1 in the other
+ * direction: sobel's and prewitt's. Halves hold integers up to 2048 exactly, in steps of 2^-24, and
+ * no response is larger: differences, smoothed samples and both responses are made in pairs of
+ * halves, and f32 squares them.
  *
- * Most strips lie on the picture, their rows one after the other in memory. Whole strips at its sides read the samples
- * that the border's rule puts there: of gray a lane its own, of colours each lane one, to be handed over through shared
- * memory. Those at its top and bottom find each row. Strips that are not whole differ more in how they are read:
- * samples that lie in no whole vector of a row, and those beside the picture, 32 at most, are read one by one, each by
- * a lane, and handed over. Ways of reading meet before the sums begin: where they do not, the compiler moves reads
- * down between the sums.
+ * Most strips lie on the picture, their rows one after the other in memory. Whole strips at its
+ * sides read the samples that the border's rule puts there: of gray a lane its own, of colours each
+ * lane one, to be handed over through shared memory. Those at its top and bottom find each row.
+ * Strips that are not whole differ more in how they are read: samples that lie in no whole vector
+ * of a row, and those beside the picture, 32 at most, are read one by one, each by a lane, and
+ * handed over. Ways of reading meet before the sums begin: where they do not, the compiler moves
+ * reads down between the sums.
  *
- * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write; 9
- * multiply-adds and some 4 operations, or for a length some 13. */
+ * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one
+ * write; 9 multiply-adds and some 4 operations, or for a length some 13. */
 #include "gpu/device.cuh"
 
 namespace
@@ -44,7 +47,8 @@ constexpr size_t MOST_BLOCKS = 65535;    /* what grid.y holds */
 
 /* ---- what a launch is told ---- */
 
-/* In 32 bits wherever that is enough: all that a warp does waits for what it computes before its first read. */
+/* In 32 bits wherever that is enough: all that a warp does waits for what it computes before its
+ * first read. */
 struct Bytes {
     const uint8_t *in;
     uint8_t *out;
@@ -54,9 +58,9 @@ struct Bytes {
     int top;  /* input row of the first tap for row 0, */
     int slot; /* and its slot in memory, less than twice `capacity` */
     int capacity;
-    unsigned from; /* a strip that begins there, or up to */
-    unsigned most; /* so many rows below, has all its rows on the picture */
-    int last_top; /* where the last strip of a column begins: strips rather overlap than be less than whole */
+    unsigned from;  /* a strip that begins there, or up to */
+    unsigned most;  /* so many rows below, has all its rows on the picture */
+    int last_top;   /* where the last strip of a column begins: strips overlap, and are whole */
     int last_first; /* where that of a row does */
     int samples;    /* of a row */
     int left;       /* of gray: what stands beside a row, the sample before its first */
@@ -71,7 +75,8 @@ struct Bytes {
     __half2 middle;          /* m, twice */
 };
 
-/* What becomes of a sum: a sample as it is, or scaled, or scaled and its size; and of two a length. */
+/* What becomes of a sum: a sample as it is, or scaled, or scaled and its size; and of two a
+ * length. */
 enum Ending { BARE, SCALED, SIZE, LENGTH };
 
 /* Where a warp works. Input row 0 is that of the first tap for its first output row. */
@@ -88,13 +93,15 @@ template <int LANES = 32> __device__ int my_lane()
 
 /* ---- reading ---- */
 
-/* A strip's rows as a lane reads them, and what is beside its vectors: of gray a sample, of colours a word. */
+/* A strip's rows as a lane reads them, and what is beside its vectors: of gray a sample, of colours
+ * a word. */
 struct Rows {
     uint4 own[COUNT];
     uint32_t left[COUNT], right[COUNT];
 };
 
-/* Samples of each row that lanes read one by one: from `last_vector()` on, and at the end those left of the picture. */
+/* Samples of each row that lanes read one by one: from `last_vector()` on, and at the end those
+ * left of the picture. */
 struct alignas(16) Odd {
     uint8_t samples[COUNT][ODD];
 };
@@ -115,8 +122,8 @@ __device__ int around(const Bytes &s, int slot)
     return slot - (slot >= s.capacity ? s.capacity : 0);
 }
 
-/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands, or where no
- * output row meets it. */
+/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands,
+ * or where no output row meets it. */
 __device__ int find_slot(const Bytes &s, const Strip &strip, int r)
 {
     if (r >= strip.rows + SIDE - 1)
@@ -126,7 +133,8 @@ __device__ int find_slot(const Bytes &s, const Strip &strip, int r)
     return found < 0 ? -1 : around(s, s.slot + (found - s.top));
 }
 
-/* The slot of a strip's first input row, if all lie on the picture and one after the other in memory; else -1. */
+/* The slot of a strip's first input row, if all lie on the picture and one after the other in
+ * memory; else -1. */
 __device__ int find_slots(const Bytes &s, const Strip &strip)
 {
     const int slot = around(s, s.slot + strip.top);
@@ -144,7 +152,8 @@ __device__ uint32_t load_word(const uint8_t *from)
     return __ldg(reinterpret_cast<const uint32_t *>(from));
 }
 
-/* The sample that stands for one beside the picture, or is it; -1: the constant, or nothing that is needed. */
+/* The sample that stands for one beside the picture, or is it; -1: the constant, or nothing that is
+ * needed. */
 template <int C> __device__ int find_sample(const Bytes &s, int sample)
 {
     if (sample < -C || sample >= s.samples + C)
@@ -159,7 +168,8 @@ template <int C> __device__ uint32_t load_beside(const uint8_t *from)
     return C == 1 ? __ldg(from) : load_word(from);
 }
 
-/* Rows one after the other in memory, from where a lane's vector is in the first of them, and what is beside it. */
+/* Rows one after the other in memory, from where a lane's vector is in the first of them, and what
+ * is beside it. */
 template <int C>
 __device__ void read_in_line(const uint8_t *own, const uint8_t *left, const uint8_t *right,
                              unsigned stride, Rows &rows)
@@ -172,7 +182,8 @@ __device__ void read_in_line(const uint8_t *own, const uint8_t *left, const uint
     }
 }
 
-/* Of colours: a strip at the picture's side has a pixel beside it in each of its rows. Lanes read a sample each. */
+/* Of colours: a strip at the picture's side has a pixel beside it in each of its rows. Lanes read a
+ * sample each. */
 template <int C> __device__ void read_pixels(const Bytes &s, const Strip &strip, Odd &odd)
 {
     const int lane = my_lane(), r = lane / C, channel = lane % C;
@@ -285,8 +296,9 @@ template <int C> __device__ void read_any(const Bytes &s, const Strip &strip, Od
 
 /* ---- from bytes to numbers ---- */
 
-/* Samples of a row as halves: bytes 0 and 2 of each word, and 1 and 3. Words 1 to 4 are a lane's own; of gray a
- * sample alone stands for those beside them, each in a first half: the last of word 0, the first of word 5. */
+/* Samples of a row as halves: bytes 0 and 2 of each word, and 1 and 3. Words 1 to 4 are a lane's
+ * own; of gray a sample alone stands for those beside them, each in a first half: the last of word
+ * 0, the first of word 5. */
 struct Halves {
     uint32_t even[WORDS + 2], odd[WORDS + 2];
 };
@@ -322,8 +334,8 @@ __device__ __half2 as_halves(uint32_t bits)
 
 /* ---- sums of one kernel ---- */
 
-/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that see their last one
- * come out in `done`. */
+/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that
+ * see their last one come out in `done`. */
 template <int C>
 __device__ void add_row(const Bytes &s, const Halves &halves, float (&sums)[SIDE][VECTOR],
                         float (&done)[VECTOR])
@@ -363,7 +375,8 @@ template <Ending ENDING> __device__ void finish(const Bytes &s, float (&v)[VECTO
 
 /* ---- lengths of gradients ---- */
 
-/* Of a row: differences and smoothed samples, in the order of pairs: bytes 0 and 2 of a word, then 1 and 3. */
+/* Of a row: differences and smoothed samples, in the order of pairs: bytes 0 and 2 of a word, then
+ * 1 and 3. */
 struct Slopes {
     __half2 across[VECTOR / 2], smooth[VECTOR / 2];
 };
@@ -403,7 +416,8 @@ __device__ void find_lengths(const Bytes &s, const Slopes (&rows)[SIDE], float (
 
 /* ---- storing ---- */
 
-/* Stores the first `left` of a lane's samples. WHOLE: all, aligned. Strips that overlap store the same. */
+/* Stores the first `left` of a lane's samples. WHOLE: all, aligned. Strips that overlap store the
+ * same. */
 template <bool WHOLE>
 __device__ void store(const Bytes &s, uint8_t *to, int left, const float (&v)[VECTOR])
 {
@@ -456,7 +470,8 @@ __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
     }
 }
 
-/* A strip is for LANES; of fewer than 32 a warp has several, one below the other, all of them whole. */
+/* A strip is for LANES; of fewer than 32 a warp has several, one below the other, all of them
+ * whole. */
 template <Ending ENDING, int C, int LANES>
 __global__ void __launch_bounds__(32 * WARPS, LANES == 32 ? BLOCKS : BLOCKS - 1)
     special_bytes(const __grid_constant__ Bytes s)
@@ -551,8 +566,8 @@ cudaError_t run_strips(const GfLaunch *launch, Bytes s, cudaStream_t stream)
     return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * WARPS, 0}), stream, s);
 }
 
-/* Gray rows that are shorter than a strip, but of whole vectors, are for few lanes: the longest strips of which all
- * are whole. */
+/* Gray rows that are shorter than a strip, but of whole vectors, are for few lanes: the longest
+ * strips of which all are whole. */
 template <Ending ENDING, int C>
 cudaError_t run(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
 {

@@ -1,14 +1,15 @@
-/* Method `special` for depthwise layers: each map is made of one channel, so that planes are pictures of
- * their own, each with its filter.
+/* Method `special` for depthwise layers: each map is made of one channel, so that planes are
+ * pictures of their own, each with its filter.
  *
- * A thread has a column of outputs of one map. It reads the rows that they need one after the other, K
- * samples of each, and adds what those are worth to all sums that they are part of: from global memory a
- * sample is read about once, since neighbours in a warp, and rows of neighbouring threads, find it in the
- * cache. What is left to pay for R outputs are K (R + K - 1) reads of the cache and R K K multiply-adds.
+ * A thread has a column of outputs of one map. It reads the rows that they need one after the
+ * other, K samples of each, and adds what those are worth to all sums that they are part of: from
+ * global memory a sample is read about once, since neighbours in a warp, and rows of neighbouring
+ * threads, find it in the cache. What is left to pay for R outputs are K (R + K - 1) reads of the
+ * cache and R K K multiply-adds.
  *
- * Where the border is a constant, as in networks, samples outside are those that are not read. Where
- * it has another rule, the rows and columns of a thread's window stand in shared memory, so that the code
- * for the rule is there once. */
+ * Where the border is a constant, as in networks, samples outside are those that are not read.
+ * Where it has another rule, the rows and columns of a thread's window stand in shared memory, so
+ * that the code for the rule is there once. */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -21,8 +22,9 @@ constexpr int MANY_ROWS = 8; /* outputs of a thread, or fewer, */
 template <int K> constexpr int FEW_ROWS = K == 3 ? 2 : 4;
 constexpr size_t FEW_THREADS = 1024; /* where there would be fewer of them on a multiprocessor */
 
-/* Divides numbers below 2^31 by one that is known when a kernel is launched: by a product, which is exact
- * there (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994). */
+/* Divides numbers below 2^31 by one that is known when a kernel is launched: by a product, which is
+ * exact there (Granlund and Montgomery, "Division by Invariant Integers using Multiplication",
+ * 1994). */
 struct Divisor {
     unsigned by, shift;
     uint64_t factor;
@@ -57,7 +59,8 @@ template <int K, int STRIDE, int ROWS> struct Windows {
     long long columns[K][THREADS]; /* bytes from a row's begin; negative: likewise */
 };
 
-/* Of output rows from y on, of one map; rows that only outputs beyond the last one meet may not be here. */
+/* Of output rows from y on, of one map; rows that only outputs beyond the last one meet may not be
+ * here. */
 template <int K, int STRIDE, int ROWS>
 __device__ void find_window(const Depthwise &q, size_t n, int o, long long x, size_t y,
                             Windows<K, STRIDE, ROWS> *windows)
@@ -137,7 +140,8 @@ __device__ void read_inside(const Depthwise &q, size_t n, int o, long long x, si
     }
 }
 
-/* Of a multiprocessor, where the compiler by itself would ask for fewer registers than do without spills; else 0. */
+/* Of a multiprocessor, where the compiler by itself would ask for fewer registers than do without
+ * spills; else 0. */
 template <int K, int STRIDE, bool INSIDE>
 constexpr int BLOCKS = K == 5 && STRIDE == 2 && !INSIDE ? 7 : 0;
 

@@ -16,10 +16,11 @@
  * are chosen at launch, so that small pictures too keep all lanes busy: the tiles of a warp may lie
  * in several rows. (Small pictures have a form of their own: special_small.cu.)
  *
- * Rows of floats that begin anywhere, as those of layers do whose width is no multiple of four, go by way of shared
- * memory, so that neighbouring lanes store neighbouring samples. Where maps are larger than L2, strips store whole lines of
- * memory: a line that two blocks write, who drift apart, leaves L2 twice. What lines a strip has differs from row to row,
- * so it computes one more than it stores; not of many taps, whose multiply-adds take longer than memory does.
+ * Rows of floats that begin anywhere, as those of layers do whose width is no multiple of four, go
+ * by way of shared memory, so that neighbouring lanes store neighbouring samples. Where maps are
+ * larger than L2, strips store whole lines of memory: a line that two blocks write, who drift
+ * apart, leaves L2 twice. What lines a strip has differs from row to row, so it computes one more
+ * than it stores; not of many taps, whose multiply-adds take longer than memory does.
  *
  * Parameters hold some filters only (18 of 7 x 7, 33 of 5 x 5, 78 of 3 x 3); more take a launch for
  * as many, and the input is read again.
@@ -238,7 +239,8 @@ __device__ void load_window(const Geometry &g, const Tile &tile, const float *ri
 
 /* ---- rows that begin anywhere ---- */
 
-/* Where the rows of a warp's tiles are woven, two in turn, so that one is written while the other is read. */
+/* Where the rows of a warp's tiles are woven, two in turn, so that one is written while the other
+ * is read. */
 using Weave = float4[2][STRIP_TILES];
 
 /* Stores the tiles of map f of a strip whose first column is `left`. */
@@ -474,8 +476,9 @@ double count_cycles(const Geometry &g, const Card &card, size_t blocks)
            static_cast<double>(gf_divide_up(most, card.together)) * wait;
 }
 
-/* Cycles that a launch takes. Memory brings a multiprocessor 16 bytes a cycle; less where blocks come
- * and go, and the less, the longer they live: neighbours, which begin side by side, drift apart. */
+/* Cycles that a launch takes. Memory brings a multiprocessor 16 bytes a cycle; less where blocks
+ * come and go, and the less, the longer they live: neighbours, which begin side by side, drift
+ * apart. */
 double cost_of(const Geometry &g, const Card &card)
 {
     const size_t down = gf_divide_up(g.y1 - g.y0, static_cast<size_t>(g.block_rows));

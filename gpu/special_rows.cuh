@@ -1,4 +1,5 @@
-/* How `special` (special.cu) reads a strip's rows: in vectors, whose words are exchanged between the lanes of a warp. */
+/* How `special` (special.cu) reads a strip's rows: in vectors, whose words are exchanged between
+ * the lanes of a warp. */
 #pragma once
 
 #include "gpu/finish.cuh"
@@ -262,9 +263,9 @@ template <typename In, int C, int K, int N> struct alignas(16) Odd {
     int columns[MOST];
 };
 
-/* Reads rows of any strip. Lanes read the vectors that lie in the picture; the odd samples, which lie
- * in none, are read one by one, each by a lane, and handed over through shared memory. As a rule
- * there are no more than lanes; else, as in rows that are not aligned, all are odd. */
+/* Reads rows of any strip. Lanes read the vectors that lie in the picture; the odd samples, which
+ * lie in none, are read one by one, each by a lane, and handed over through shared memory. As a
+ * rule there are no more than lanes; else, as in rows that are not aligned, all are odd. */
 template <typename In, int C, int K, int N> struct OddReader {
     using R = Row<In, C, K, N>;
     static_assert(2 * R::SIDE + N <= 32);

@@ -1,32 +1,33 @@
-/* Method `special` for one kernel of up to 7 x 7 on a channel of floats, where the memory's speed is all that
- * counts.
+/* Method `special` for one kernel of up to 7 x 7 on a channel of floats, where the memory's speed
+ * is all that counts.
  *
- * A warp owns a short strip: 8 output rows of 128 samples. It begins to read all rows that the strip needs
- * before it uses the first, so that few warps have as much on its way as memory can take, and neighbours
- * read the rows that they share while those are in L2. Strips of dozens of rows, which special.cu walks
- * down, read each row less often, but drift apart, and got 3.5 TB/s on an H200 where these get 4.1
- * (bench/results/2026-11-22-h200.md).
+ * A warp owns a short strip: 8 output rows of 128 samples. It begins to read all rows that the
+ * strip needs before it uses the first, so that few warps have as much on its way as memory can
+ * take, and neighbours read the rows that they share while those are in L2. Strips of dozens of
+ * rows, which special.cu walks down, read each row less often, but drift apart, and got 3.5 TB/s on
+ * an H200 where these get 4.1 (bench/results/2026-11-22-h200.md).
  *
  * A lane owns four neighbouring samples, a vector of 16 bytes. It gets its neighbours' by shuffles;
- * those beside the strip, which the lanes at its ends need, are read by all lanes: each a vector, the first
- * half of the lanes on the left of a row each, the second half on the right.
+ * those beside the strip, which the lanes at its ends need, are read by all lanes: each a vector,
+ * the first half of the lanes on the left of a row each, the second half on the right.
  *
  * From the rows to the samples there is no branch, so that instructions of different rows fill each
- * other's gaps. Rows and columns beside the picture are found by the border's rule once, a lane one of
- * them, and strips that have such differ in how they read alone.
+ * other's gaps. Rows and columns beside the picture are found by the border's rule once, a lane one
+ * of them, and strips that have such differ in how they read alone.
  *
- * Costs for a sample: (8 + K - 1) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one write;
- * K * K multiply-adds and some 6 operations.
+ * Costs for a sample: (8 + K - 1) / 8 reads, those of other strips' rows from L2 or L1 as a rule,
+ * one write; K * K multiply-adds and some 6 operations.
  *
- * With 7 x 7 taps those take longer than memory does. Where a picture has strips enough for all blocks that run at a
- * time and more, a block of four warps has strips of 16 rows, one after the other, and reads the next while it
- * computes (bench/results/2026-11-23-h200-3.md). The rows meet in shared memory: a warp reads every fourth, and makes
- * four output rows of them; the windows of a lane's samples are three vectors in a row. (16 + K - 1) / 16 reads.
+ * With 7 x 7 taps those take longer than memory does. Where a picture has strips enough for all
+ * blocks that run at a time and more, a block of four warps has strips of 16 rows, one after the
+ * other, and reads the next while it computes (bench/results/2026-11-23-h200-3.md). The rows meet
+ * in shared memory: a warp reads every fourth, and makes four output rows of them; the windows of a
+ * lane's samples are three vectors in a row. (16 + K - 1) / 16 reads.
  *
- * Where rows begin anywhere, as those of maps do whose width is no multiple of four, no vectors can be read or written. A
- * warp copies all samples that its strip needs to shared memory, one by one; samples of a lane are 32 columns apart, so
- * that neighbours read and store neighbours. What it stores are lines of memory: lanes hand on what belongs to the line
- * of another. */
+ * Where rows begin anywhere, as those of maps do whose width is no multiple of four, no vectors can
+ * be read or written. A warp copies all samples that its strip needs to shared memory, one by one;
+ * samples of a lane are 32 columns apart, so that neighbours read and store neighbours. What it
+ * stores are lines of memory: lanes hand on what belongs to the line of another. */
 #include "gpu/device.cuh"
 
 namespace
@@ -43,8 +44,8 @@ constexpr int VECTOR = 4, STRIP = 32 * VECTOR;       /* samples of a lane, of a 
 template <int K> constexpr int COUNT = ROWS + K - 1; /* input rows of a strip */
 static_assert(2 * COUNT<GF_SPECIAL_SIDE> <= 32);     /* vectors beside it, a lane each */
 
-/* The same of blocks that read ahead: warps, rows of a warp, blocks of a multiprocessor; and strips for ten blocks
- * from which on they are taken. */
+/* The same of blocks that read ahead: warps, rows of a warp, blocks of a multiprocessor; and strips
+ * for ten blocks from which on they are taken. */
 constexpr int WARPS = 4, EACH = 4, TALL = WARPS * EACH, AT_ONCE = 5;
 constexpr size_t MANY = 17;
 template <int K> constexpr int WINDOW = TALL + K - 1;                   /* input rows of a strip, */
@@ -93,8 +94,8 @@ template <int K> struct Rows {
     float4 own[COUNT<K>], side;
 };
 
-/* Four samples, one by one. What does not lie on the picture is read as well, from somewhere else, so
- * that no read waits for a choice. */
+/* Four samples, one by one. What does not lie on the picture is read as well, from somewhere else,
+ * so that no read waits for a choice. */
 __device__ float4 gather(const float *row, const int (&columns)[VECTOR], float border)
 {
     float v[VECTOR];
@@ -107,8 +108,8 @@ __device__ float4 gather(const float *row, const int (&columns)[VECTOR], float b
     return make_float4(v[0], v[1], v[2], v[3]);
 }
 
-/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands, or where no
- * output row meets it. */
+/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands,
+ * or where no output row meets it. */
 template <int K> __device__ int find_slot(const Short<K> &s, const Strip &strip, int r)
 {
     if (r >= strip.rows + K - 1)
@@ -119,8 +120,8 @@ template <int K> __device__ int find_slot(const Short<K> &s, const Strip &strip,
     return y < 0 ? -1 : static_cast<int>(slot - (slot >= s.in.capacity ? s.in.capacity : 0));
 }
 
-/* The slot of a strip's first input row, if all rows lie on the picture and one after the other in memory;
- * else -1. */
+/* The slot of a strip's first input row, if all rows lie on the picture and one after the other in
+ * memory; else -1. */
 template <int K, int TALL> __device__ int find_slots(const Short<K> &s, const Strip &strip)
 {
     constexpr int COUNT = TALL + K - 1;
@@ -139,8 +140,8 @@ template <int K> __device__ const float *row_at(const Short<K> &s, int slot)
                                            blockIdx.z * s.in.batch);
 }
 
-/* The columns of four samples from `first` on; beside the picture, as far as taps reach, those that stand for
- * them. -1: the constant, or what nothing needs. */
+/* The columns of four samples from `first` on; beside the picture, as far as taps reach, those that
+ * stand for them. -1: the constant, or what nothing needs. */
 template <int K> __device__ void find_columns(const Short<K> &s, int first, int (&columns)[VECTOR])
 {
     constexpr int SIDE = K / 2;
@@ -166,8 +167,8 @@ __device__ void read_own(const Short<K> &s, const float *row, int first, Rows<K>
         rows.own[r] = gf_load_in_order(row + first + r * stride);
 }
 
-/* N rows of any strip, every STEP-th from `from` on: lane r has found the slot of row r. Vectors that begin on the
- * picture and end beside it are read sample by sample, and then all. */
+/* N rows of any strip, every STEP-th from `from` on: lane r has found the slot of row r. Vectors
+ * that begin on the picture and end beside it are read sample by sample, and then all. */
 template <int K, int N, int STEP>
 __device__ void read_any(const Short<K> &s, int from, int found, int first, float4 (&own)[N])
 {
@@ -258,8 +259,8 @@ __device__ void widen(const float4 &own, const float (&edge)[K / 2 + 1], int r,
     }
 }
 
-/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that see
- * their last one come out in `done`. x(i, k): what the i-th sum has of it under tap k. */
+/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that
+ * see their last one come out in `done`. x(i, k): what the i-th sum has of it under tap k. */
 template <int K, typename Samples>
 __device__ void add_row(const Short<K> &s, Samples x, float (&sums)[K][VECTOR],
                         float (&done)[VECTOR])
@@ -348,8 +349,8 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
 
 /* ---- strips of a block, read ahead ---- */
 
-/* A warp's rows as a lane reads them, and the vector beside the strip that it reads: the first READS lanes left
- * of a row each, the next right. */
+/* A warp's rows as a lane reads them, and the vector beside the strip that it reads: the first
+ * READS lanes left of a row each, the next right. */
 template <int K> struct Share {
     float4 own[READS<K>], side;
 };
@@ -506,8 +507,8 @@ __global__ void __launch_bounds__(32 * WARPS, AT_ONCE)
 
 /* ---- rows that begin anywhere ---- */
 
-/* Columns of the picture that a strip needs, and room for them. With many taps a lane reads vectors of its window, and
- * its columns are neighbours until they are stored. */
+/* Columns of the picture that a strip needs, and room for them. With many taps a lane reads vectors
+ * of its window, and its columns are neighbours until they are stored. */
 template <int K> constexpr bool BESIDE = K >= 5;
 template <int K> constexpr int NEEDED = STRIP + K - 1;
 template <int K> constexpr int PITCH = BESIDE<K> ? STRIP + 2 * VECTOR : NEEDED<K>;

@@ -1,13 +1,16 @@
-/* Method `special` for layers of one channel on small pictures. Where there are few of them, what takes time is not the
- * arithmetic but waiting, first for the launch, then for memory, then for the stores.
+/* Method `special` for layers of one channel on small pictures. Where there are few of them, what
+ * takes time is not the arithmetic but waiting, first for the launch, then for memory, then for the
+ * stores.
  *
- * A block has a whole picture in shared memory, with its border and as f32, and makes some of the maps: as many groups
- * of filters share a picture as there are multiprocessors for. The kernel is launched early (gf_launch_early(),
- * gpu/blocks.cuh), and writes a border that is a constant while the one before it ends; then it asks for copies of the
- * picture, and for those of any other border. Then warps take units, as in special_layer.cu: a warp's worth of tiles,
- * times a slice of the filters.
+ * A block has a whole picture in shared memory, with its border and as f32, and makes some of the
+ * maps: as many groups of filters share a picture as there are multiprocessors for. The kernel is
+ * launched early (gf_launch_early(), gpu/blocks.cuh), and writes a border that is a constant while
+ * the one before it ends; then it asks for copies of the picture, and for those of any other
+ * border. Then warps take units, as in special_layer.cu: a warp's worth of tiles, times a slice of
+ * the filters.
  *
- * Costs: as special_layer.cu; a picture is read from memory once, and by the other groups from L2. */
+ * Costs: as special_layer.cu; a picture is read from memory once, and by the other groups from
+ * L2. */
 #include "gpu/device.cuh"
 
 namespace
@@ -134,7 +137,8 @@ __global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constan
 
 /* ---- the launcher ---- */
 
-/* Tiles side by side: a multiple of 4 of them, whose rows lie in different banks, unless that takes more warps. */
+/* Tiles side by side: a multiple of 4 of them, whose rows lie in different banks, unless that takes
+ * more warps. */
 void cut_picture(Geometry *g, int side)
 {
     const int across = gf_divide_up(g->out_width, GF_TILE);
@@ -208,9 +212,9 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 
 } // namespace
 
-/* Is it faster than strips? Fitted to 144 cases (bench/results/2026-11-22-h200-4.md), measured before strips were launched
- * early: not for large pictures that few blocks share, nor for many pictures a multiprocessor, still fewer where windows
- * take most of the registers. */
+/* Is it faster than strips? Fitted to 144 cases (bench/results/2026-11-22-h200-4.md), measured
+ * before strips were launched early: not for large pictures that few blocks share, nor for many
+ * pictures a multiprocessor, still fewer where windows take most of the registers. */
 bool gf_special_is_small(const GfLaunch *launch)
 {
     const GfStep *step = launch->step, *last = launch->pool ? launch->pool : step;

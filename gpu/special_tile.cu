@@ -1,18 +1,21 @@
-/* Method `special` for one or two kernels that are too large for its registers, or whose sums need f64: any width and
- * height of which a few rows have room in shared memory. Beyond the source: there a thread has all taps.
+/* Method `special` for one or two kernels that are too large for its registers, or whose sums need
+ * f64: any width and height of which a few rows have room in shared memory. Beyond the source:
+ * there a thread has all taps.
  *
- * A block of threads computes a tile of one channel. Its input comes as numbers to a ring of rows in shared memory, each
- * row once, a chunk of the kernel's rows at a time, which lie there too. A thread has ROWS rows of RUN outputs side by
- * side. It takes a column of RUN taps after the other, and walks down it: a window of 2 RUN samples of each of ROWS input
- * rows is in registers, the next row's takes the place of the uppermost, and each row of taps, which all threads of a
- * warp read at once, is multiplied by all of them.
+ * A block of threads computes a tile of one channel. Its input comes as numbers to a ring of rows
+ * in shared memory, each row once, a chunk of the kernel's rows at a time, which lie there too. A
+ * thread has ROWS rows of RUN outputs side by side. It takes a column of RUN taps after the other,
+ * and walks down it: a window of 2 RUN samples of each of ROWS input rows is in registers, the next
+ * row's takes the place of the uppermost, and each row of taps, which all threads of a warp read at
+ * once, is multiplied by all of them.
  *
- * Nothing is multiplied but samples of a window by taps, so that no sample beside it can spoil an output. In f32 sums of
- * some rows of taps are summed by themselves, then added to others, as filters/precision.c counts on.
+ * Nothing is multiplied but samples of a window by taps, so that no sample beside it can spoil an
+ * output. In f32 sums of some rows of taps are summed by themselves, then added to others, as
+ * filters/precision.c counts on.
  *
- * A lane's window begins two vectors from its neighbour's, so the vectors of a row lie in two halves, the even ones and
- * the odd ones: lanes side by side read vectors side by side. Taps lie in groups of RUN, those of a row below those of
- * the one above.
+ * A lane's window begins two vectors from its neighbour's, so the vectors of a row lie in two
+ * halves, the even ones and the odd ones: lanes side by side read vectors side by side. Taps lie in
+ * groups of RUN, those of a row below those of the one above.
  *
  * Costs for RUN taps: ROWS * RUN * RUN multiply-adds for four vectors of samples and two of taps.
  */
@@ -107,7 +110,8 @@ __device__ void locate(const Tiles<Sum> &s, const GfPlace &place, const Memory<S
     }
 }
 
-/* Rows of the kernel: [begin, begin + rows). The tile's input row of that number is at `slot` of the ring. */
+/* Rows of the kernel: [begin, begin + rows). The tile's input row of that number is at `slot` of
+ * the ring. */
 struct Chunk {
     int begin, rows, slot;
 };
@@ -118,7 +122,8 @@ template <typename Sum> __device__ int slot_of(const Tiles<Sum> &s, const Chunk 
     return slot < s.ring ? slot : slot - s.ring;
 }
 
-/* Rows of the tile's input from row `first` on, as far as a chunk needs them: a warp every so many-th. */
+/* Rows of the tile's input from row `first` on, as far as a chunk needs them: a warp every so
+ * many-th. */
 template <typename In, typename Sum>
 __device__ void load_rows(const Tiles<Sum> &s, const Memory<Sum> &m, const Chunk &chunk, int first)
 {
@@ -181,8 +186,8 @@ __device__ void load(const Tiles<Sum> &s, const Memory<Sum> &m, const Chunk &chu
     }
 }
 
-/* Sends for `rows` rows of kernels, from row `first` on. They go by asynchronous copy, past the registers, while rows
- * of input are loaded; __pipeline_wait_prior(0) waits for them. */
+/* Sends for `rows` rows of kernels, from row `first` on. They go by asynchronous copy, past the
+ * registers, while rows of input are loaded; __pipeline_wait_prior(0) waits for them. */
 template <typename Sum>
 __device__ void send_for_taps(const Tiles<Sum> &s, const Memory<Sum> &m, int first, int rows)
 {
@@ -219,7 +224,8 @@ __device__ void add_lines(const Tiles<Sum> &s, Sums<Sum, ROWS> &sums)
     sums.left = s.chain;
 }
 
-/* Where a thread's windows begin: in which row of the ring, and in it the first, third, ... vector and the others. */
+/* Where a thread's windows begin: in which row of the ring, and in it the first, third, ... vector
+ * and the others. */
 struct Window {
     int slot, one, other;
 };
@@ -300,7 +306,8 @@ __device__ void add_chunk(const Tiles<Sum> &s, const Memory<Sum> &m, const Chunk
     walk_last<R + 1>(s, m, from, taps, width, chunk.rows, sums);
 }
 
-/* The responses of kernel `f`. Input that all chunks' rows have room for stays for the next kernel. */
+/* The responses of kernel `f`. Input that all chunks' rows have room for stays for the next
+ * kernel. */
 template <typename Sum, int ROWS>
 __device__ void sum_up(const Tiles<Sum> &s, const Memory<Sum> &m, int f,
                        Sum (&response)[ROWS * RUN<Sum>])
@@ -391,8 +398,8 @@ template <typename Sum> __device__ void keep(const Tiles<Sum> &s, const GfPlace 
 
 /* ---- the kernel ---- */
 
-/* Of large kernels four rows, which share what is read; of small ones two, so that more blocks wait for memory at once,
- * and of small pictures, so that there are more. */
+/* Of large kernels four rows, which share what is read; of small ones two, so that more blocks wait
+ * for memory at once, and of small pictures, so that there are more. */
 constexpr int MANY_ROWS = 4, FEW_ROWS = 2;
 template <typename Sum> /* rows of a kernel */
 constexpr size_t SMALL = sizeof(Sum) == sizeof(float) ? 17 : 9;
@@ -433,8 +440,9 @@ size_t blocks_of(const GfLaunch *launch, size_t strip, const GfSpecialTile &tile
     return across * down * launch->step->out_channels * launch->count;
 }
 
-/* Chunks have as many rows as leave the other blocks room; they and the rows of a thread decide bits, and do not depend on
- * the rows of a launch. Tiles are lower where there would be too few of them for all multiprocessors. */
+/* Chunks have as many rows as leave the other blocks room; they and the rows of a thread decide
+ * bits, and do not depend on the rows of a launch. Tiles are lower where there would be too few of
+ * them for all multiprocessors. */
 GfSpecialTile choose(const GfLaunch *launch, size_t strip, size_t rows, size_t at_once)
 {
     const GfLinear *linear = &launch->step->linear;

@@ -1,29 +1,29 @@
 /* Method `tensor`: banks on pictures of 8 bits as products of matrices of bytes, which tensor cores
- * make; exact, since the weights are integers in one plane of signed bytes or in three (gpu/tensor_shape.h).
- * The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
- * Convolution Kernels on Kepler GPUs" (DAC 2017): each is read once and its rows roll through
- * registers. (The matrices are beyond the sources.)
+ * make; exact, since the weights are integers in one plane of signed bytes or in three
+ * (gpu/tensor_shape.h). The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing
+ * Memory Efficiency for Convolution Kernels on Kepler GPUs" (DAC 2017): each is read once and its
+ * rows roll through registers. (The matrices are beyond the sources.)
  *
  * A warp owns a strip of 128 samples and walks down its rows. The strip is 16 blocks of 8 samples,
  * the rows of the first matrix; a lane holds, of two blocks, one word of each 16 bytes of an input
  * row. These words are the matrix as they come from memory: nothing is converted or shifted. An
  * output row is the sum over the kernel's rows of what they make with the second matrix, whose
- * words stay in registers. ROWS output rows are made at a time, while input rows are on their way to
- * the warp's ring in shared memory (gpu/tensor_bytes.cuh). Sums begin with 1.5 * 2^23 in a float's bits,
- * so that they are floats without a conversion.
+ * words stay in registers. ROWS output rows are made at a time, while input rows are on their way
+ * to the warp's ring in shared memory (gpu/tensor_bytes.cuh). Sums begin with 1.5 * 2^23 in a
+ * float's bits, so that they are floats without a conversion.
  *
  * Most strips lie wholly on the picture and are written as bytes: their loop does nothing else.
  *
- * Of RGB, kernels wider than about 9 reach over more than the two groups of 16 bytes for which all rows
- * of a kernel have registers. Those go by channel: a strip is 128 pixels of one channel, a block 8, and
- * the second matrix that of a gray picture. The ring holds rows as they are in memory; a lane picks its
- * word of four samples from the 12 bytes of their pixels. Three warps side by side make the three
- * channels, so that what they write meets in L2.
+ * Of RGB, kernels wider than about 9 reach over more than the two groups of 16 bytes for which all
+ * rows of a kernel have registers. Those go by channel: a strip is 128 pixels of one channel, a
+ * block 8, and the second matrix that of a gray picture. The ring holds rows as they are in memory;
+ * a lane picks its word of four samples from the 12 bytes of their pixels. Three warps side by side
+ * make the three channels, so that what they write meets in L2.
  *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
- * rows; by channel two more, from the caches), one write; 32 bytes' products for each filter, plane,
- * row of taps and 16 bytes that a block reaches over, where height * width multiply-adds were asked
- * for. */
+ * rows; by channel two more, from the caches), one write; 32 bytes' products for each filter,
+ * plane, row of taps and 16 bytes that a block reaches over, where height * width multiply-adds
+ * were asked for. */
 #include "gpu/device.cuh"
 
 namespace
@@ -35,8 +35,8 @@ constexpr int SUMS = 4;               /* of a lane for a row of a strip */
 
 /* ---- the strips ---- */
 
-/* Strips of blocks whose windows are GROUPS * 16 bytes, and samples CHANNELS apart: 1, whatever the picture
- * has, or GF_RGB by channel. */
+/* Strips of blocks whose windows are GROUPS * 16 bytes, and samples CHANNELS apart: 1, whatever the
+ * picture has, or GF_RGB by channel. */
 template <int GROUPS, int CHANNELS> struct Blocks {
     static constexpr int channels = CHANNELS, rows = ROWS, samples = STRIP;
     static constexpr int window = GROUPS * GF_GROUP * CHANNELS;       /* bytes of a block's */
@@ -44,12 +44,12 @@ template <int GROUPS, int CHANNELS> struct Blocks {
     static constexpr int vectors = (bytes + 12 + 15) / 16; /* of 16, aligned, in which those lie */
 };
 
-/* As many output rows come of each batch: batch 0 begins so far above input row 0 that a batch is the last that
- * those need. */
+/* As many output rows come of each batch: batch 0 begins so far above input row 0 that a batch is
+ * the last that those need. */
 template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS;
 
-/* This lane's words of the next batch: of each row and group, for its two blocks. `more`: there is another
- * to be sent. */
+/* This lane's words of the next batch: of each row and group, for its two blocks. `more`: there is
+ * another to be sent. */
 template <int GROUPS, int CHANNELS, typename Slot>
 __device__ void read_next(GfByteStream<Blocks<GROUPS, CHANNELS>> &stream, bool more, Slot slot)
 {
@@ -78,7 +78,8 @@ __device__ float as_float(int sum)
 
 /* What SLOTS words of two blocks make with as many of the second matrix. Of an odd number of slots
  * one is multiplied alone: the first where FIRST is set, so that neighbouring rows, which pair the
- * same slots, find them in the same registers (but hold the second matrix in pairs of two kinds). */
+ * same slots, find them in the same registers (but hold the second matrix in pairs of two
+ * kinds). */
 template <bool FIRST, int SLOTS, typename Slot>
 __device__ void multiply(Slot slot, const uint32_t (&words)[SLOTS], int (&sums)[SUMS])
 {
@@ -98,8 +99,8 @@ __device__ void multiply(Slot slot, const uint32_t (&words)[SLOTS], int (&sums)[
     }
 }
 
-/* The number that planes' sums stand for, in units, and 257 * GF_START more where there are three: the
- * offset takes that away again. */
+/* The number that planes' sums stand for, in units, and 257 * GF_START more where there are three:
+ * the offset takes that away again. */
 template <int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
 {
     if constexpr (PLANES == 1)
@@ -259,8 +260,8 @@ __device__ void find_magnitudes(const GfByteStrips &s, const Bank<HEIGHT, GROUPS
 
 /* ---- the loops ---- */
 
-/* ROWS rows of bytes. Two lanes change places so that each has four samples side by side, and a warp
- * writes a row in one access. */
+/* ROWS rows of bytes. Two lanes change places so that each has four samples side by side, and a
+ * warp writes a row in one access. */
 template <int CHANNELS> struct Bytes {
     unsigned char *to; /* this lane's of the next row */
     unsigned take;     /* of its own four and the other lane's */
@@ -307,8 +308,8 @@ template <> struct Bytes<GF_RGB> {
     }
 };
 
-/* Rows of words in registers. They stay where they are while the loop passes PHASES batches, or, where
- * that would be too much code, move up after each. */
+/* Rows of words in registers. They stay where they are while the loop passes PHASES batches, or,
+ * where that would be too much code, move up after each. */
 template <int HEIGHT>
 constexpr int PHASES = HEIGHT <= 7 ? (HEIGHT - 1 + ROWS + ROWS - 1) / ROWS : 1;
 template <int HEIGHT> constexpr int HELD = HEIGHT <= 7 ? PHASES<HEIGHT> *ROWS : HEIGHT - 1 + ROWS;
@@ -383,8 +384,9 @@ __device__ void run_any(const GfByteStrips &s, const GfByteWalk &w,
 
 /* ---- the kernels ---- */
 
-/* A thread's registers: words and sums that stay there, and others, and as many more as cost no block of
- * a multiprocessor. (Left to itself the compiler asks for fewer than do without spills.) */
+/* A thread's registers: words and sums that stay there, and others, and as many more as cost no
+ * block of a multiprocessor. (Left to itself the compiler asks for fewer than do without
+ * spills.) */
 constexpr int registers(int words, int others)
 {
     constexpr int STEPS[] = {96, 112, 128, 144, 168, 200, 248};

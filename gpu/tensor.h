@@ -4,30 +4,32 @@
 
 #include "gpu/launch.h"
 
-/* GF_OK when integers can stand for the kernels of a bank on bytes, or GF_EUNSUPPORTED with why not. */
+/* GF_OK when integers can stand for the kernels of a bank on bytes, or GF_EUNSUPPORTED with why
+ * not. */
 GfStatus gf_tensor_supports_kernels(const GfStep *step);
 
 /* Of a step that is supported. */
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor);
 
-/* The same for a card where banks roll. False: this one does not, or its picture is too small for that to pay
- * (which with `any_size` does not count). */
+/* The same for a card where banks roll. False: this one does not, or its picture is too small for
+ * that to pay (which with `any_size` does not count). */
 bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling);
 
 /* Is a step that gf_tensor_supports_kernels() takes computed in the way of larger kernels? */
 bool gf_tensor_is_large(const GfStep *step);
 
-/* The same as the first two for that way: gpu/tensor_large.c. The words of the second matrix are the caller's to
- * free(): for each group, row and plane two a lane. GF_EMEMORY. */
+/* The same as the first two for that way: gpu/tensor_large.c. The words of the second matrix are
+ * the caller's to free(): for each group, row and plane two a lane. GF_EMEMORY. */
 GfStatus gf_tensor_large_supports(const GfStep *step);
 GfStatus gf_tensor_large_plan(const GfStep *step, GfTensorLarge *large, uint32_t **words);
 size_t gf_tensor_large_words(const GfTensorLarge *large);
 
-/* Is what it makes of such a step's one kernel within the rule of filters/backend.h even where sums in f32 are not? */
+/* Is what it makes of such a step's one kernel within the rule of filters/backend.h even where sums
+ * in f32 are not? */
 bool gf_tensor_large_is_exact(const GfStep *step);
 
-/* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be `flat`
- * (gf_tensor_is_flat()); what was made is the caller's to close, also after an error. `layer` is all zeros
- * before. */
+/* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be
+ * `flat` (gf_tensor_is_flat()); what was made is the caller's to close, also after an error.
+ * `layer` is all zeros before. */
 GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer);
 void gf_tensor_layer_close(const GfTensorLayer *layer);

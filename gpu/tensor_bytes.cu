@@ -1,4 +1,5 @@
-/* Launches of the forms of `tensor` for pictures of 8 bits that go in strips (gpu/tensor_bytes.cuh). */
+/* Launches of the forms of `tensor` for pictures of 8 bits that go in strips
+ * (gpu/tensor_bytes.cuh). */
 #include "gpu/device.cuh"
 
 namespace
@@ -68,8 +69,8 @@ GfByteStrips describe(const GfLaunch *launch, const GfTensorState *state)
     return s;
 }
 
-/* So many rows a warp that there are up to WAVES of them, few rows are computed twice, and no few warps are
- * one wave more; no fewer than the kernel's height makes worth while. */
+/* So many rows a warp that there are up to WAVES of them, few rows are computed twice, and no few
+ * warps are one wave more; no fewer than the kernel's height makes worth while. */
 void find_walks(const GfLaunch *launch, size_t warps_at_once, const GfByteCut &cut, GfByteStrips *s)
 {
     const size_t rows = launch->y1 - s->y0;

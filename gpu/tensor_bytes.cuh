@@ -1,6 +1,6 @@
 /* Pictures of 8 bits as `tensor` takes them for products of bytes (tensor.cu) and of halves
- * (tensor_factors.cu): a warp owns a strip of so many samples and walks down its rows, which come, a batch
- * after another, through a ring in shared memory. A strip S says of what kind it is:
+ * (tensor_factors.cu): a warp owns a strip of so many samples and walks down its rows, which come,
+ * a batch after another, through a ring in shared memory. A strip S says of what kind it is:
  *     channels  samples from one of its to the next one: 1, or 3 of RGB by channel
  *     rows      of a batch
  *     samples   of a row of the strip, that it makes
@@ -8,9 +8,9 @@
  *     bytes     that all of them need
  *     vectors   of 16 bytes, aligned, in which those lie
  *
- * Most strips lie wholly on the picture and are written as bytes. The rows of the others are found by the
- * border's rule; what of a row lies in no whole vector of 16 bytes on the picture, the odd bytes, is
- * fetched one by one. */
+ * Most strips lie wholly on the picture and are written as bytes. The rows of the others are found
+ * by the border's rule; what of a row lies in no whole vector of 16 bytes on the picture, the odd
+ * bytes, is fetched one by one. */
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -59,9 +59,9 @@ struct GfByteStrips {
 /* Copies of vectors that a lane makes for a batch, one a turn. */
 template <typename S> constexpr int GF_TURNS = (S::rows * S::vectors + 31) / 32;
 
-/* What a warp has in shared memory: batches of input rows, of which all but one are on their way; and,
- * at the sides of the picture, where in a row the odd bytes are by the border's rule, -1 standing for
- * the constant. */
+/* What a warp has in shared memory: batches of input rows, of which all but one are on their way;
+ * and, at the sides of the picture, where in a row the odd bytes are by the border's rule, -1
+ * standing for the constant. */
 template <typename S> struct GfByteRing {
     uint4 rows[GF_BATCHES + 1][S::rows][S::vectors];
     int places[S::bytes];
@@ -78,8 +78,8 @@ struct GfByteWalk {
     bool simple; /* whole rows, a batch and a batch, of bytes, and nothing rare to do with them */
     bool whole;  /* all samples of the strip are outputs, stored in pairs */
     bool plain;  /* all vectors lie on the picture, all rows one after the other */
-    /* Else: vectors [first, end) lie on it; of the window's bytes the others hold, which are odd, those
-     * up to `left` and from `right` on. */
+    /* Else: vectors [first, end) lie on it; of the window's bytes the others hold, which are odd,
+     * those up to `left` and from `right` on. */
     int first_vector, end_vector, odd, left, right;
 };
 
@@ -161,8 +161,8 @@ template <typename S> struct GfByteStream {
         return reinterpret_cast<uint8_t *>(ring.rows);
     }
 
-    /* Sends the next batch to a place in the ring. What its rows above input row 0 hold, from the `above`th
-     * on, does not count: plain strips take some other row. */
+    /* Sends the next batch to a place in the ring. What its rows above input row 0 hold, from the
+     * `above`th on, does not count: plain strips take some other row. */
     __device__ void send_plain_or_mapped(int to, int above)
     {
         if (w.plain) {
@@ -248,7 +248,8 @@ template <typename S> struct GfByteStream {
             return __byte_perm(__byte_perm(words[0], words[1], pick), words[2], pick_third);
     }
 
-    /* The next batch, when it has come: its first row's first byte of the window. send_next() comes after it. */
+    /* The next batch, when it has come: its first row's first byte of the window. send_next() comes
+     * after it. */
     __device__ const uint8_t *wait() const
     {
         __pipeline_wait_prior(GF_BATCHES - 1);
@@ -319,8 +320,8 @@ inline int gf_channels_apart(const GfTensor &plan)
     return plan.by_channel ? GF_RGB : 1;
 }
 
-/* How a picture is cut into units: samples of a strip, of all that are apart; steps of rows; those of the first strip
- * and the last, which take longer, are so many times lower. */
+/* How a picture is cut into units: samples of a strip, of all that are apart; steps of rows; those
+ * of the first strip and the last, which take longer, are so many times lower. */
 struct GfByteCut {
     int samples;
     size_t apart, rows, sides;

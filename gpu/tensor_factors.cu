@@ -1,17 +1,19 @@
-/* Method `tensor`: pictures of 8 bits under a kernel that is a product of a column and a row, by two products
- * of halves on tensor cores (gpu/tensor_shape.h), one after the other. The strips come as for other kernels
- * (gpu/tensor_bytes.cuh).
+/* Method `tensor`: pictures of 8 bits under a kernel that is a product of a column and a row, by
+ * two products of halves on tensor cores (gpu/tensor_shape.h), one after the other. The strips come
+ * as for other kernels (gpu/tensor_bytes.cuh).
  *
- * The sums of the first product, 16 samples of 8 input rows, filtered along the rows, lie in registers as the
- * first matrix of the second product does, which filters along the columns. Each is split into two halves, so
- * that 22 bits of it count. Those of the rows above stay in registers, too.
+ * The sums of the first product, 16 samples of 8 input rows, filtered along the rows, lie in
+ * registers as the first matrix of the second product does, which filters along the columns. Each
+ * is split into two halves, so that 22 bits of it count. Those of the rows above stay in registers,
+ * too.
  *
- * What is multiplied by lies in shared memory: so what a product takes from registers stands in neighbouring ones, and
- * nothing is moved. Most of what these kernels wait for is shared memory, where rows come, too: strips that are wider
- * read their matrices, and what lies beside them, less often, if pictures have enough for all multiprocessors.
+ * What is multiplied by lies in shared memory: so what a product takes from registers stands in
+ * neighbouring ones, and nothing is moved. Most of what these kernels wait for is shared memory,
+ * where rows come, too: strips that are wider read their matrices, and what lies beside them, less
+ * often, if pictures have enough for all multiprocessors.
  *
- * Costs for a sample: one read (but for the halo), one write; 32 bytes' products for each 16 bytes that 16
- * samples reach over, 24 for each 8 rows that 8 rows do, and 8. */
+ * Costs for a sample: one read (but for the halo), one write; 32 bytes' products for each 16 bytes
+ * that 16 samples reach over, 24 for each 8 rows that 8 rows do, and 8. */
 #include "gpu/device.cuh"
 
 namespace
@@ -21,14 +23,16 @@ constexpr int RUN = GF_FACTORS_RUN; /* samples of a product */
 
 /* ---- what strips are ---- */
 
-/* A strip of RUNS runs of 16 samples; a window is STEPS * 16 bytes; BLOCKS blocks of 8 rows, filtered along the rows,
- * make one of outputs. Of a row there is an odd number of vectors, so that words of 8 rows lie in different banks. */
+/* A strip of RUNS runs of 16 samples; a window is STEPS * 16 bytes; BLOCKS blocks of 8 rows,
+ * filtered along the rows, make one of outputs. Of a row there is an odd number of vectors, so that
+ * words of 8 rows lie in different banks. */
 template <int STEPS, int BLOCKS, int RUNS> struct Shape {
     static constexpr int steps = STEPS, blocks = BLOCKS, runs = RUNS;
     static constexpr int channels = 1, rows = GF_FACTORS_ROWS, samples = RUNS * RUN;
     static constexpr int window = STEPS * GF_GROUP, bytes = samples - RUN + window;
     static constexpr int vectors = (bytes + 12 + 15) / 16 | 1;
-    /* A thread's: those of a quarter of a multiprocessor are enough for five warps, four, three or two. */
+    /* A thread's: those of a quarter of a multiprocessor are enough for five warps, four, three or
+     * two. */
     static constexpr int wanted = RUNS * (BLOCKS * 4 + 2) + BLOCKS * 2 + STEPS * 4 + 40;
     static constexpr int registers = wanted <= 96    ? 96
                                      : wanted <= 128 ? 128
@@ -40,8 +44,9 @@ template <int STEPS, int BLOCKS, int RUNS> struct Shape {
 
 /* ---- products ---- */
 
-/* What a warp multiplies by, and adds, as it lies in shared memory: each lane's words together. Of columns two of each
- * plane: a block of 8 rows and the next, in a circle; or a block alone, its upper halves first. */
+/* What a warp multiplies by, and adds, as it lies in shared memory: each lane's words together. Of
+ * columns two of each plane: a block of 8 rows and the next, in a circle; or a block alone, its
+ * upper halves first. */
 template <typename S> struct Factors {
     uint4 rows[2 * S::steps][32]; /* of each plane, that of the lower halves first */
     uint4 columns[S::blocks][32];
@@ -98,9 +103,9 @@ template <typename S> struct LaneFactors {
     }
 };
 
-/* BLOCKS blocks of 8 rows of a run, filtered along the rows, as the first matrix of the second product. What is
- * multiplied together lies in neighbouring registers: two blocks' upper halves, and two blocks' lower
- * ones; of a block left over both halves. */
+/* BLOCKS blocks of 8 rows of a run, filtered along the rows, as the first matrix of the second
+ * product. What is multiplied together lies in neighbouring registers: two blocks' upper halves,
+ * and two blocks' lower ones; of a block left over both halves. */
 template <int BLOCKS> struct Filtered {
     uint4 upper[BLOCKS / 2], lower[BLOCKS / 2], last;
 
@@ -124,8 +129,8 @@ __device__ uint2 round_halves(const float (&v)[4])
     return *reinterpret_cast<const uint2 *>(halves);
 }
 
-/* 8 rows of all runs, from their windows' steps, two words of two numbers each. Their upper halves become block
- * `own`; taken off by a product with -1 they leave the lower ones. */
+/* 8 rows of all runs, from their windows' steps, two words of two numbers each. Their upper halves
+ * become block `own`; taken off by a product with -1 they leave the lower ones. */
 template <typename S>
 __device__ void filter_rows(const LaneFactors<S> &factors,
                             const uint32_t (&halves)[S::runs + S::steps - 1][2], int own,
@@ -149,8 +154,8 @@ __device__ void filter_rows(const LaneFactors<S> &factors,
     }
 }
 
-/* 8 output rows of all runs, from their filtered ones, of which block `own` is the last. Small products come
- * first, that of two lower halves is nothing. */
+/* 8 output rows of all runs, from their filtered ones, of which block `own` is the last. Small
+ * products come first, that of two lower halves is nothing. */
 template <typename S>
 __device__ void filter_columns(const LaneFactors<S> &factors,
                                const Filtered<S::blocks> (&filtered)[S::runs], int own,
@@ -186,8 +191,8 @@ __device__ void filter_columns(const LaneFactors<S> &factors,
 
 /* ---- storing ---- */
 
-/* 8 output rows of a strip, of which a lane has two: sums 0 and 2 of a run are neighbours in the one, 1 and 3
- * in the other. */
+/* 8 output rows of a strip, of which a lane has two: sums 0 and 2 of a run are neighbours in the
+ * one, 1 and 3 in the other. */
 template <int RUNS> struct RunBytes {
     unsigned char *to; /* this lane's first in the first of the two rows that are next */
 
@@ -260,9 +265,10 @@ __device__ void store_runs(const GfByteStrips &s, const GfByteWalk &w, int first
 
 /* ---- the loop ---- */
 
-/* Walks down a strip by 8 rows, of which the picture's row 0 is one of the first, and begins with the phase
- * that belongs to them: so a row's sums are made in the same order whatever rows a launch makes. What was
- * filtered along the rows stays where it is while the loop passes as many batches as there are blocks. */
+/* Walks down a strip by 8 rows, of which the picture's row 0 is one of the first, and begins with
+ * the phase that belongs to them: so a row's sums are made in the same order whatever rows a launch
+ * makes. What was filtered along the rows stays where it is while the loop passes as many batches
+ * as there are blocks. */
 template <bool SIMPLE, typename S, int... PHASE>
 __device__ void run_factors(const GfByteStrips &s, const GfByteWalk &w, GfByteStream<S> &stream,
                             const LaneFactors<S> &factors, std::integer_sequence<int, PHASE...>)

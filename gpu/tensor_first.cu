@@ -1,6 +1,6 @@
-/* Method `tensor`, layers of few channels, such as a network's first (tensor_first.cuh), in tiles: a block has one of 64
- * windows side by side. A row's power of two depends on its tile's columns alone, so that bits do not depend on how a
- * picture is cut into bands. */
+/* Method `tensor`, layers of few channels, such as a network's first (tensor_first.cuh), in tiles:
+ * a block has one of 64 windows side by side. A row's power of two depends on its tile's columns
+ * alone, so that bits do not depend on how a picture is cut into bands. */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -123,7 +123,8 @@ template <bool SINGLE> __device__ Line find_line(const Layer &q, const Tile &til
     return line;
 }
 
-/* A tile's samples become words, a team a row. INSIDE: they all lie on the picture, side by side. */
+/* A tile's samples become words, a team a row. INSIDE: they all lie on the picture, side by
+ * side. */
 template <typename F, typename In, bool INSIDE>
 __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
 {
@@ -194,8 +195,8 @@ template <int CHANNELS> __device__ Quad<CHANNELS> load_quad(const char *from)
     return quad;
 }
 
-/* Samples `first` and CHANNELS after it, less the centre, as f16. Those from 1024 to 2047 have the byte as their
- * lower half. */
+/* Samples `first` and CHANNELS after it, less the centre, as f16. Those from 1024 to 2047 have the
+ * byte as their lower half. */
 template <int CHANNELS>
 __device__ uint32_t two_samples(const Quad<CHANNELS> &quad, int first, float centre)
 {
@@ -379,8 +380,8 @@ template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
            gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
 }
 
-/* The largest tile of which there are enough, and so many blocks that the card has work. Of many maps tiles
- * are smaller: what is written to them at a time lies nearer together. */
+/* The largest tile of which there are enough, and so many blocks that the card has work. Of many
+ * maps tiles are smaller: what is written to them at a time lies nearer together. */
 template <typename F> Cut cut(const GfLaunch *launch)
 {
     const size_t enough = 3 * gf_multiprocessors(), runs = gf_tensor_first(launch->step).runs;

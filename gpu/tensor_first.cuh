@@ -1,24 +1,26 @@
-/* What `tensor` has of layers of few channels, such as a network's first, in tiles (tensor_first.cu) and picture by
- * picture (tensor_pictures.cu): a product of matrices on tensor cores, at the accuracy of f32. The first matrix has a
- * row for each map, the second a column for each window, and they are multiplied over the taps of one row of a kernel,
- * eight or sixteen of them (gf_tensor_first(), gpu/tensor_shape.h). Of few maps on one channel it is the other way
+/* What `tensor` has of layers of few channels, such as a network's first, in tiles
+ * (tensor_first.cu) and picture by picture (tensor_pictures.cu): a product of matrices on tensor
+ * cores, at the accuracy of f32. The first matrix has a row for each map, the second a column for
+ * each window, and they are multiplied over the taps of one row of a kernel, eight or sixteen of
+ * them (gf_tensor_first(), gpu/tensor_shape.h). Of few maps on one channel it is the other way
  * round: 16 windows are the rows, and the maps fill 8 columns.
  *
- * Samples become numbers of f16 in shared memory, once for all maps: the upper and the lower 11 bits of each, as for
- * other layers (tensor_layer.cu), each row multiplied by a power of two of its own. A window is nowhere else than in
- * that row, since neighbours overlap: a lane reads its two samples of it as one word.
+ * Samples become numbers of f16 in shared memory, once for all maps: the upper and the lower 11
+ * bits of each, as for other layers (tensor_layer.cu), each row multiplied by a power of two of its
+ * own. A window is nowhere else than in that row, since neighbours overlap: a lane reads its two
+ * samples of it as one word.
  *
- * A warp computes units: what one product holds, times several output rows. It goes down the input rows,
- * each of which is read once and multiplied by every row of the kernel that meets it.
- * The tensor cores, which cut sums off where f32 would round, sum a few rows of a kernel, fewer where those
- * of the picture are not in the same units: powers of two are taken one of every eighth, so that most are.
- * Those sums are added by f32's rules.
+ * A warp computes units: what one product holds, times several output rows. It goes down the input
+ * rows, each of which is read once and multiplied by every row of the kernel that meets it. The
+ * tensor cores, which cut sums off where f32 would round, sum a few rows of a kernel, fewer where
+ * those of the picture are not in the same units: powers of two are taken one of every eighth, so
+ * that most are. Those sums are added by f32's rules.
  *
- * Samples of 8 bits are numbers of f16 as they are, and have no lower part; so they are after a whole number was
- * taken off them, where a network's entry is part of the layer (gpu/enter.h).
+ * Samples of 8 bits are numbers of f16 as they are, and have no lower part; so they are after a
+ * whole number was taken off them, where a network's entry is part of the layer (gpu/enter.h).
  *
- * Costs for 8 maps at 16 pixels, 16 maps at 8, or 4 maps at 32, and a row of a kernel: a product and a half, of
- * 16 numbers (bytes: one; kernels of more than 7 rows: three and two). */
+ * Costs for 8 maps at 16 pixels, 16 maps at 8, or 4 maps at 32, and a row of a kernel: a product
+ * and a half, of 16 numbers (bytes: one; kernels of more than 7 rows: three and two). */
 #pragma once
 
 #include "gpu/blocks.cuh"
@@ -38,8 +40,9 @@ constexpr int OCTET = 8;         /* taps */
 constexpr int TILE_WINDOWS = 64; /* side by side in a tile */
 constexpr int SCALES_APART = 8;  /* binary places */
 
-/* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one channel;
- * FEW: windows are the rows of the product, two neighbours a thread, or where TALL one above the other. */
+/* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
+ * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
+ * above the other. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, int WINDOWS = TILE_WINDOWS,
           bool TALL = false>
 struct Form {
@@ -60,7 +63,8 @@ struct Form {
     static constexpr int chain = (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
     /* Of a multiprocessor, which bounds a thread's registers. */
     static constexpr int blocks = octets == 2 || STRIDE == 4 || TALL ? 3 : 4;
-    /* Words, of two samples: from window to window; of a row of the tile, bytes in fours; from row to row. */
+    /* Words, of two samples: from window to window; of a row of the tile, bytes in fours; from row
+     * to row. */
     static constexpr int apart = shifts * STRIDE / 2;
     static constexpr int needed = (WINDOWS - 1) * apart + octets * OCTET / 2;
     static constexpr int words = needed + (EXACT ? needed % 2 : 0);
@@ -74,8 +78,8 @@ struct Form {
                2 * words * sizeof(int);
     }
     static_assert(bytes(GF_FIRST_CHANNELS - (STRIDE == 4), in_rows) <= GF_SHARED_BYTES);
-    /* Of a row of a kernel a lane reads so many words of a tile's row, so far apart: of both its windows, or of each
-     * octet of one. */
+    /* Of a row of a kernel a lane reads so many words of a tile's row, so far apart: of both its
+     * windows, or of each octet of one. */
     static constexpr int lane_parts = FEW ? 2 : octets;
     static constexpr int part_apart = TALL ? rows * pitch : FEW ? apart : OCTET / 2;
     static constexpr bool tall = TALL;
@@ -196,9 +200,9 @@ template <typename F> struct Sums {
     float of[F::rows][4];
 };
 
-/* What the rows of a kernel have of their matrix, as split_first_taps() makes it (gpu/tensor_taps.cu): of one
- * octet upper numbers, then lower ones; of two the upper numbers of both, then the lower; of few maps a word of
- * each, and the upper one twice more. */
+/* What the rows of a kernel have of their matrix, as split_first_taps() makes it
+ * (gpu/tensor_taps.cu): of one octet upper numbers, then lower ones; of two the upper numbers of
+ * both, then the lower; of few maps a word of each, and the upper one twice more. */
 template <typename F> struct Taps {
     uint4 of[F::height][F::octets];
 };
@@ -210,8 +214,9 @@ template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps
         taps->of[i / F::octets][i % F::octets] = __ldg(from + i * WARP);
 }
 
-/* An input row times a kernel's row: lower times upper, upper times lower, upper times upper. Tensor cores cut
- * sums off, which costs less while they are small; but large kernels have no registers for that order. */
+/* An input row times a kernel's row: lower times upper, upper times lower, upper times upper.
+ * Tensor cores cut sums off, which costs less while they are small; but large kernels have no
+ * registers for that order. */
 template <typename F>
 __device__ void multiply(float (&d)[4], const uint4 (&a)[F::octets],
                          const uint32_t (&upper)[F::lane_parts],
@@ -251,8 +256,8 @@ __device__ inline void drain(float *part, float scale, float *sum)
     }
 }
 
-/* Adds a channel's products, its rows' words beginning with this lane's own. SAME: all rows are in the
- * same units; without, it comes to the same. */
+/* Adds a channel's products, its rows' words beginning with this lane's own. SAME: all rows are in
+ * the same units; without, it comes to the same. */
 template <typename F, bool SAME>
 __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const float *scales,
                             Sums<F> *sums)
@@ -311,7 +316,8 @@ __device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
                                 v + r * N);
 }
 
-/* The same of pairs of floats, all of them on the picture, and that no further from its first than an int tells. */
+/* The same of pairs of floats, all of them on the picture, and that no further from its first than
+ * an int tells. */
 template <typename F>
 __device__ void store_plain(const Layer &q, const Tile &tile, int o, int x, int y,
                             const float (&v)[F::unit_rows * F::thread_columns])
@@ -324,8 +330,8 @@ __device__ void store_plain(const Layer &q, const Tile &tile, int o, int x, int 
         *reinterpret_cast<float2 *>(out + at) = {v[2 * r], v[2 * r + 1]};
 }
 
-/* What a thread's maps of a run are multiplied by, and what is added; with the gain where no function comes
- * between. */
+/* What a thread's maps of a run are multiplied by, and what is added; with the gain where no
+ * function comes between. */
 template <typename F> struct Finish {
     float scale[F::thread_maps], shift[F::thread_maps];
 };
@@ -371,7 +377,8 @@ __device__ inline float outside_of(const Layer &q, int o, long long x, long long
            (below[h.y] - below[h.x] - above[h.y] + above[h.x]);
 }
 
-/* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has too much. */
+/* Takes from a thread's samples of map o, from pixel (x, y) of the tile on, what bias has too
+ * much. */
 template <typename F>
 __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int y,
                              float (&v)[F::unit_rows * F::thread_columns])
@@ -414,7 +421,8 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
         for (int i = 0; i < F::unit_rows * N; i++) {
             const float(&sum)[4] = sums.of[i / N % F::rows];
             const int j = i % N + (F::tall ? i / N / F::rows * N : 0);
-            /* A place that is computed would put the sums into memory where the loop is not unrolled. */
+            /* A place that is computed would put the sums into memory where the loop is not
+             * unrolled. */
             const float own = F::shifts == 2 && !F::few ? sum[j % 2 * 2 + j / 2]
                               : h == 0                  ? sum[j]
                                                         : sum[F::thread_maps == 1 ? j : 2 + j];

@@ -1,17 +1,18 @@
-/* Method `tensor`, layers, on cards whose tensor cores read both matrices from shared memory (sm_90): as
- * gpu/tensor_layer.cu has it, in two launches.
+/* Method `tensor`, layers, on cards whose tensor cores read both matrices from shared memory
+ * (sm_90): as gpu/tensor_layer.cu has it, in two launches.
  *
- * The first lays the samples out as the product wants them. All rows of all pictures of a minibatch become
- * one line of positions, each an octet of channels, 16 bytes of f16; there is a line of upper halves and
- * one of lower halves for each octet of channels. Beside a row stands what the border makes of its windows
- * left and right of the picture, so that a window's sample is always the same number of positions further
- * on: a tap is nothing but a shift of the line. Where the stride is s, positions are those of every s-th
- * sample, and there are s times s lines.
+ * The first lays the samples out as the product wants them. All rows of all pictures of a minibatch
+ * become one line of positions, each an octet of channels, 16 bytes of f16; there is a line of
+ * upper halves and one of lower halves for each octet of channels. Beside a row stands what the
+ * border makes of its windows left and right of the picture, so that a window's sample is always
+ * the same number of positions further on: a tap is nothing but a shift of the line. Where the
+ * stride is s, positions are those of every s-th sample, and there are s times s lines.
  *
- * The second multiplies. Of the first matrix a step has the taps of one row of the kernel for 64 maps, of
- * the second one stretch of the line for each octet. One warp brings these to shared memory, some steps
- * ahead, by copies that the card makes by itself; groups of four warps multiply. Sums of a step, in which
- * small products come first, are added by f32's rules, multiplied by what the samples' row was divided by. */
+ * The second multiplies. Of the first matrix a step has the taps of one row of the kernel for 64
+ * maps, of the second one stretch of the line for each octet. One warp brings these to shared
+ * memory, some steps ahead, by copies that the card makes by itself; groups of four warps multiply.
+ * Sums of a step, in which small products come first, are added by f32's rules, multiplied by what
+ * the samples' row was divided by. */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -180,7 +181,8 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
 
 /* ---- a tile ---- */
 
-/* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the positions. */
+/* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the
+ * positions. */
 template <int BLOCKS, int RUNS> struct Tile {
     static constexpr int map_runs = BLOCKS, runs = RUNS, maps = BLOCKS * GROUP_MAPS;
     static constexpr int own = RUNS * OCTET, positions = own * GROUPS / BLOCKS;
@@ -188,7 +190,8 @@ template <int BLOCKS, int RUNS> struct Tile {
     static constexpr int pitch = positions % 32 == 8 ? positions : positions + 8;
 };
 
-/* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind them: */
+/* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind
+ * them: */
 template <typename T> struct Shared {
     uint64_t full[MOST_SLOTS], empty[MOST_SLOTS];
     long long
@@ -291,7 +294,8 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
                     weight_bytes, &shared->full[slot]);
                 continue;
             }
-            /* Shared memory has the octets of a phase's upper halves, then those of its lower ones. */
+            /* Shared memory has the octets of a phase's upper halves, then those of its lower
+             * ones. */
             const int line = i - T::map_runs, octet = line % q.octets, half = line / q.octets;
             const long long from =
                 (((static_cast<long long>(stage) * q.octets + octet) * q.phases_y +
@@ -375,7 +379,8 @@ __device__ void add_sums(const float (&sums)[T::runs][4], const Scales<T> &scale
             totals[r][i] = fma(sums[r][i], i % 2 ? scales.of[r].y : scales.of[r].x, totals[r][i]);
 }
 
-/* Totals of a thread go to where all can read them; those of the first part, or on top of others. */
+/* Totals of a thread go to where all can read them; those of the first part, or on top of
+ * others. */
 template <typename T> __device__ void keep(float (&totals)[T::runs][4], bool add, float *kept)
 {
 #pragma unroll
@@ -445,7 +450,8 @@ __device__ void wait_for_shares(const Flat &q)
     __syncthreads();
 }
 
-/* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their order. */
+/* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their
+ * order. */
 template <typename T, int MAPS, int MOST>
 __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
 {
@@ -464,7 +470,8 @@ __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS]
     }
 }
 
-/* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take turns. */
+/* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take
+ * turns. */
 template <int MAPS, int MOST, typename T>
 __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared,
                        const float *kept)
@@ -579,8 +586,9 @@ GfBlocks blocks_of_lines(const Flat &q)
     return {blocks, threads, 0};
 }
 
-/* Threads of a multiprocessor that lay lines out, where those are brief. Then the multiplying launch lets the next
- * one's blocks come: where there were more, layers took up to 5 % longer by it on an H200, here up to 18 % less. */
+/* Threads of a multiprocessor that lay lines out, where those are brief. Then the multiplying
+ * launch lets the next one's blocks come: where there were more, layers took up to 5 % longer by it
+ * on an H200, here up to 18 % less. */
 constexpr size_t FEW = 1024;
 
 Flat flat_of(const GfLaunch *launch, const Slice &slice)
@@ -660,7 +668,8 @@ cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)
                            stream, cut.q);
 }
 
-/* The kernel that knows width and channels of a step when compiled, or the one that knows nothing. */
+/* The kernel that knows width and channels of a step when compiled, or the one that knows
+ * nothing. */
 template <typename T> void (*kernel_of(const Flat &q))(const Flat)
 {
     switch (q.p.width * 10 + q.octets / 2) {

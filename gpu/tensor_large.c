@@ -14,7 +14,8 @@ static const double allowed_u8 = 9e-4, allowed_u16 = 4.5e-2;
 /* Carries from plane to plane stay within 32 bits. */
 static const long most_sum = 1L << 30;
 
-/* How large a number is at most, how far off, and by what part of itself it is rounded each time. */
+/* How large a number is at most, how far off, and by what part of itself it is rounded each
+ * time. */
 typedef struct Bound {
     double size, error, rounding;
 } Bound;
@@ -29,8 +30,8 @@ static double largest_sum(const GfStep *step)
     return gf_sample_max(step->in) * fmax(above, below);
 }
 
-/* Of responses. Besides the weights four numbers are rounded: the upper bits of a sum, the sum, its scale, the
- * response. */
+/* Of responses. Besides the weights four numbers are rounded: the upper bits of a sum, the sum, its
+ * scale, the response. */
 static Bound bound_responses(const GfStep *step, double unit)
 {
     const GfLinear *linear = &step->linear;

@@ -1,27 +1,29 @@
 /* Method `tensor` for kernels whose second matrix is too large for registers (gpu/tensor.cu has the
- * others): any height, and any width of which some rows of a tile's input have room in shared memory.
- * Products of bytes, exact, the weights being integers in one plane of signed bytes or in three
- * (gpu/tensor_shape.h). Of samples of 16 bits the upper bytes and the lower ones are multiplied, each by themselves: the
- * sums of a plane of weights times upper bytes belong to those of the next plane times lower bytes. Beyond the sources.
+ * others): any height, and any width of which some rows of a tile's input have room in shared
+ * memory. Products of bytes, exact, the weights being integers in one plane of signed bytes or in
+ * three (gpu/tensor_shape.h). Of samples of 16 bits the upper bytes and the lower ones are
+ * multiplied, each by themselves: the sums of a plane of weights times upper bytes belong to those
+ * of the next plane times lower bytes. Beyond the sources.
  *
- * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes that
- * it needs, or that a pass of the kernel's rows needs where not all have room, are brought to shared
- * memory once, by the border's rule, so that the window of the tile's first sample begins with a row. A
- * warp has ROWS output rows, of each two times 16 blocks of 8 samples: the rows of the first matrix, which
- * are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of 32 bytes, so that no two words are
- * in one bank. The columns of the second matrix are the kernel's row, moved down by a sample each.
+ * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes
+ * that it needs, or that a pass of the kernel's rows needs where not all have room, are brought to
+ * shared memory once, by the border's rule, so that the window of the tile's first sample begins
+ * with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples: the rows of
+ * the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of 32
+ * bytes, so that no two words are in one bank. The columns of the second matrix are the kernel's
+ * row, moved down by a sample each.
  *
- * The first matrix is the same for every row of the kernel: input row y and the kernel's row r belong to
- * output row y - r. So a warp walks down the input rows; it holds the last ROWS rows of the second
- * matrix in registers, takes in a new one, and multiplies each of them by the input row. Sums stay in
- * registers to the end. What is walked along at once is a chunk of the kernel's rows, of one group of 32
- * bytes, which lies in shared memory while the next is on its way to it.
+ * The first matrix is the same for every row of the kernel: input row y and the kernel's row r
+ * belong to output row y - r. So a warp walks down the input rows; it holds the last ROWS rows of
+ * the second matrix in registers, takes in a new one, and multiplies each of them by the input row.
+ * Sums stay in registers to the end. What is walked along at once is a chunk of the kernel's rows,
+ * of one group of 32 bytes, which lies in shared memory while the next is on its way to it.
  *
  * An opacity that is copied has no products: its tiles are taken from their input.
  *
- * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the caches;
- * one write; for each of its bytes, plane and row of taps 16 bytes' products for every 16 bytes that a block reaches
- * over, which are 7 more than a row of taps has. */
+ * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the
+ * caches; one write; for each of its bytes, plane and row of taps 16 bytes' products for every 16
+ * bytes that a block reaches over, which are 7 more than a row of taps has. */
 #include <cuda_pipeline.h>
 
 #include "gpu/device.cuh"
@@ -81,7 +83,8 @@ struct Tile {
     int rows, x, channel;
 };
 
-/* The channels of a tile are neighbours: they read the same bytes, and what they write meets in L2. */
+/* The channels of a tile are neighbours: they read the same bytes, and what they write meets in
+ * L2. */
 template <int BYTES> __device__ Tile find_tile(const Large<BYTES> &s)
 {
     const unsigned channels = static_cast<unsigned>(s.channels);
@@ -104,7 +107,8 @@ __device__ const uint8_t *locate(const Large<BYTES> &s, const Tile &tile, int r)
                : gf_row<uint8_t>(s.in, static_cast<size_t>(y)) + blockIdx.y * s.in.batch;
 }
 
-/* Where its rows are for the pass that begins with row `first` of the matrix, whose first rows may be zeros. */
+/* Where its rows are for the pass that begins with row `first` of the matrix, whose first rows may
+ * be zeros. */
 template <int BYTES>
 __device__ void find_rows(const Large<BYTES> &s, const Tile &tile, int first, const uint8_t **rows)
 {
@@ -112,8 +116,8 @@ __device__ void find_rows(const Large<BYTES> &s, const Tile &tile, int first, co
         rows[r] = locate(s, tile, r + first - (s.rows - s.height));
 }
 
-/* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored; for one more of bytes there
- * are too few registers. */
+/* A warp's rows are every WARPS-th, and so many of them are loaded before the first is stored; for
+ * one more of bytes there are too few registers. */
 template <int BYTES> constexpr int AT_ONCE = BYTES == 1 ? 7 : 8;
 
 template <int BYTES>
@@ -122,8 +126,8 @@ __device__ const uint8_t *find_row(const Large<BYTES> &s, const uint8_t *const *
     return r < s.tile_rows ? rows[r] : nullptr;
 }
 
-/* Stores the upper bytes of four samples of 16 bits, two words, and their lower ones: those of all rows lie behind the
- * upper bytes of all. Of bytes there is one word. */
+/* Stores the upper bytes of four samples of 16 bits, two words, and their lower ones: those of all
+ * rows lie behind the upper bytes of all. Of bytes there is one word. */
 template <int BYTES>
 __device__ void put_word(const Large<BYTES> &s, uint8_t *to, int r, const uint32_t (&word)[BYTES])
 {
@@ -136,7 +140,8 @@ __device__ void put_word(const Large<BYTES> &s, uint8_t *to, int r, const uint32
     }
 }
 
-/* This lane's four samples of all rows, where all of them are on the picture, in words of which it has a part. */
+/* This lane's four samples of all rows, where all of them are on the picture, in words of which it
+ * has a part. */
 template <int BYTES>
 __device__ void fill_inside(const Large<BYTES> &s, long long x, const uint8_t *const *rows,
                             uint8_t *to)
@@ -222,9 +227,9 @@ __device__ void fill(const Large<BYTES> &s, const Tile &tile, const uint8_t *con
 
 /* ---- products ---- */
 
-/* Input row y: what it makes with the rows y - first to y - last of the second matrix, of which row i is at
- * held[i % ROWS], for the output rows first to last. `phase` is y % ROWS. SHORT: of a group only the first
- * half. */
+/* Input row y: what it makes with the rows y - first to y - last of the second matrix, of which row
+ * i is at held[i % ROWS], for the output rows first to last. `phase` is y % ROWS. SHORT: of a group
+ * only the first half. */
 template <bool SHORT, int BYTE, int PLANES, int ALL>
 __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], int phase,
                          int first, int last, int (&sums)[ROWS][HALVES][ALL][SUMS])
@@ -250,9 +255,9 @@ __device__ void multiply(const uint8_t *row, const uint2 (&held)[ROWS][PLANES], 
         }
 }
 
-/* Walks along a chunk of so many rows, a multiple of ROWS, and the ROWS - 1 input rows below it. `vectors` and
- * `row` are this lane's of the first. The first `above` rows of the chunk are zeros, and there are no input
- * rows for them. */
+/* Walks along a chunk of so many rows, a multiple of ROWS, and the ROWS - 1 input rows below it.
+ * `vectors` and `row` are this lane's of the first. The first `above` rows of the chunk are zeros,
+ * and there are no input rows for them. */
 template <bool SHORT, int PLANES, int BYTE, int ALL>
 __device__ void walk(const uint2 *vectors, int rows, int above, const uint8_t *row, int pitch,
                      int (&sums)[ROWS][HALVES][ALL][SUMS])
@@ -282,7 +287,8 @@ __device__ void walk(const uint2 *vectors, int rows, int above, const uint8_t *r
         multiply<SHORT, BYTE>(row, held, i, i + 1, ROWS - 1, sums);
 }
 
-/* Begins to copy so many rows of the second matrix, from row `first` on, counted through all groups. */
+/* Begins to copy so many rows of the second matrix, from row `first` on, counted through all
+ * groups. */
 template <int PLANES, int BYTES>
 __device__ void send(const Large<BYTES> &s, int first, int rows, uint2 *chunk)
 {
@@ -358,8 +364,8 @@ __device__ void sum_up(const Large<BYTES> &s, const Tile &tile, uint2 *chunks, c
 
 /* ---- from sums to samples ---- */
 
-/* The number that the planes' sums stand for, in units. Carries leave 16 bits below what the last plane has, so
- * that it is rounded twice, each time by 2^-24 of it at most. */
+/* The number that the planes' sums stand for, in units. Carries leave 16 bits below what the last
+ * plane has, so that it is rounded twice, each time by 2^-24 of it at most. */
 template <int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
 {
     if constexpr (PLANES == 1)
@@ -396,7 +402,8 @@ __device__ int column_of(int half, int j)
     return half * HALF + j / 2 * (HALF / 2) + lane / 4 * BLOCK + lane % 4 * 2 + j % 2;
 }
 
-/* Whole rows of bytes of one channel: two lanes change places so that each has four samples side by side. */
+/* Whole rows of bytes of one channel: two lanes change places so that each has four samples side by
+ * side. */
 __device__ void store_words(const Large<1> &s, const Tile &tile, const float (&v)[OWN])
 {
     const int lane = threadIdx.x % 32, odd = lane % 2;
@@ -506,7 +513,8 @@ __global__ void __launch_bounds__(THREADS, PLANES == 1  ? (BYTES == 1 ? 5 : 3)
 
 /* ---- the launcher ---- */
 
-/* Where nothing but the gain follows on the sums, it is part of their scale and offset, as the unit is. */
+/* Where nothing but the gain follows on the sums, it is part of their scale and offset, as the unit
+ * is. */
 template <int BYTES> void fold(const GfStep *step, double unit, Large<BYTES> *s)
 {
     const GfLinear *linear = &step->linear;

@@ -17,8 +17,8 @@ static int exponent_of(float number)
     return number == 0.0F ? 0 : (int)fmax(-126.0, fmin(126.0, logb(fabs((double)number))));
 }
 
-/* For each channel the power of two of its largest tap; or 1 where those of all channels are so near each
- * other that f16 holds the taps as they are. Is one not 1? */
+/* For each channel the power of two of its largest tap; or 1 where those of all channels are so
+ * near each other that f16 holds the taps as they are. Is one not 1? */
 static bool find_lifts(const GfLinear *linear, const float *taps, float *lifts)
 {
     const size_t area = linear->width * linear->height, depth = linear->depth;

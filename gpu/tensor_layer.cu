@@ -1,21 +1,23 @@
 /* Method `tensor`, layers: a product of matrices on tensor cores, at the accuracy of f32. The first
  * matrix has a row for each map, the second a column for each pixel, and what they are multiplied
- * over are channels and taps (gf_tensor_shape(), gpu/tensor_shape.h). The second matrix is nowhere whole: a
- * column of 8 of its rows is 8 channels of one sample of the picture, 16 bytes that stand in shared
- * memory once and serve every tap.
+ * over are channels and taps (gf_tensor_shape(), gpu/tensor_shape.h). The second matrix is nowhere
+ * whole: a column of 8 of its rows is 8 channels of one sample of the picture, 16 bytes that stand
+ * in shared memory once and serve every tap.
  *
- * A number of f32 becomes two of f16, its upper and its lower 11 bits, and a product three: upper times
- * upper, upper times lower, lower times upper, which tensor cores make exactly and add up in f32. What
- * is left out is 2^-22 of a product. So that all this lies where f16 has its bits, numbers are
- * multiplied by powers of two: weights for each channel and map, when the method is opened; samples
- * for each row of a tile, by the largest of them. A tile is 8 columns wide whatever its height,
- * so that this, and with it every bit, does not depend on how a picture is cut into bands.
+ * A number of f32 becomes two of f16, its upper and its lower 11 bits, and a product three: upper
+ * times upper, upper times lower, lower times upper, which tensor cores make exactly and add up in
+ * f32. What is left out is 2^-22 of a product. So that all this lies where f16 has its bits,
+ * numbers are multiplied by powers of two: weights for each channel and map, when the method is
+ * opened; samples for each row of a tile, by the largest of them. A tile is 8 columns wide whatever
+ * its height, so that this, and with it every bit, does not depend on how a picture is cut into
+ * bands.
  *
- * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum 16 products
- * at a time, the small ones first; these sums are added by f32's rules, those of a kernel's row apart.
+ * Tensor cores cut sums off where f32 would round. So that this does not add up, they sum 16
+ * products at a time, the small ones first; these sums are added by f32's rules, those of a
+ * kernel's row apart.
  *
- * A warp has 32 maps, and reads both matrices into registers, which every card since sm_80 can. What sm_90
- * has for it is in gpu/tensor_flat.cu, which takes most layers there. */
+ * A warp has 32 maps, and reads both matrices into registers, which every card since sm_80 can.
+ * What sm_90 has for it is in gpu/tensor_flat.cu, which takes most layers there. */
 #include <cuda_pipeline.h>
 #include <limits.h>
 
@@ -306,8 +308,8 @@ __device__ void convert(const Layer &q, const Shared &shared, const Rows &rows, 
     }
 }
 
-/* What a warp does for the stages after the one that is multiplied: it begins to bring the one after the
- * next, and converts the next. */
+/* What a warp does for the stages after the one that is multiplied: it begins to bring the one
+ * after the next, and converts the next. */
 template <typename T, typename In> struct Ahead {
     const Layer &q;
     const Shared &shared;
@@ -466,7 +468,8 @@ template <typename T> struct WarpProduct {
 
 /* ---- from totals to samples ---- */
 
-/* Totals of a tile in shared memory: a map's are this far apart, so that 4 maps' are in other banks. */
+/* Totals of a tile in shared memory: a map's are this far apart, so that 4 maps' are in other
+ * banks. */
 template <typename T> constexpr int MAP_TOTALS = T::rows *COLUMNS + 8;
 
 /* And a unit of each map behind them. */
@@ -590,8 +593,8 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
 
 /* ---- a launch ---- */
 
-/* Blocks that share a tile: so many that small pictures fill a large card. It decides bits, so that it
- * depends on the step alone, and on whether the card has clusters. */
+/* Blocks that share a tile: so many that small pictures fill a large card. It decides bits, so that
+ * it depends on the step alone, and on whether the card has clusters. */
 size_t parts_of(const GfStep *step)
 {
     constexpr size_t most = 8;
@@ -667,9 +670,9 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return gf_launch_early(kernel, q.parts == 1 ? gf_spread(kernel, grid) : grid, stream, q);
 }
 
-/* What a launch takes, in microseconds: once; each of its blocks, once; for each of its stages; for each step of each row of one; and
- * two blocks on a multiprocessor each, where two have room, of what they would take alone. Fitted to
- * bench/results. */
+/* What a launch takes, in microseconds: once; each of its blocks, once; for each of its stages; for
+ * each step of each row of one; and two blocks on a multiprocessor each, where two have room, of
+ * what they would take alone. Fitted to bench/results. */
 struct Cost {
     double start, block, stage, step, crowd;
 };

@@ -1,5 +1,5 @@
-/* Method `tensor`, few maps of one channel (tensor_first.cuh) on many small pictures: a block takes one after the other,
- * whole, and has the next one copied to shared memory while it computes. */
+/* Method `tensor`, few maps of one channel (tensor_first.cuh) on many small pictures: a block takes
+ * one after the other, whole, and has the next one copied to shared memory while it computes. */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -24,8 +24,8 @@ template <int THREADS> __device__ void copy_picture(const Layer &q, size_t n, fl
     __pipeline_commit();
 }
 
-/* A lane's words of a row, `count` samples of which, from the `begin`-th on, are on the picture. PAIRS: both samples
- * of a word are, or none, and their place is even. */
+/* A lane's words of a row, `count` samples of which, from the `begin`-th on, are on the picture.
+ * PAIRS: both samples of a word are, or none, and their place is even. */
 template <typename F, bool PAIRS>
 __device__ Samples<F> read_row(const Layer &q, const float *row, int begin, int count)
 {
@@ -48,7 +48,8 @@ __device__ Samples<F> read_row(const Layer &q, const float *row, int begin, int 
     return samples;
 }
 
-/* A picture and the border around it become words, a team a row. Are all rows of this thread in units of `unit`? */
+/* A picture and the border around it become words, a team a row. Are all rows of this thread in
+ * units of `unit`? */
 template <typename F, bool PAIRS, int THREADS>
 __device__ bool stage_picture(const Layer &q, const float *raw, const Shared &shared, float unit)
 {
@@ -125,7 +126,8 @@ size_t picture_bytes(const GfStep *step)
            sizeof(float);
 }
 
-/* Are there several pictures for each block, all blocks at a time, and nothing between their rows? */
+/* Are there several pictures for each block, all blocks at a time, and nothing between their
+ * rows? */
 bool are_pictures(const GfLaunch *launch)
 {
     enum { MANY = 2 };

@@ -14,8 +14,8 @@ enum {
     LEAST_ROWS_OF_FACTORS = 7
 };
 
-/* Samples of a picture, and of its rows, from which on a bank rolls whose kernels are a product or have fewer rows;
- * others do on all pictures. */
+/* Samples of a picture, and of its rows, from which on a bank rolls whose kernels are a product or
+ * have fewer rows; others do on all pictures. */
 enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, LEAST_ROWS_OF_ROLLING = 5 };
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
@@ -182,9 +182,9 @@ static double last_place(double most)
     return most > 0.0 ? ldexp(1.0, ilogb(most) - 23) : 0.0;
 }
 
-/* How far off a sample may be, in steps of the output: the weights are; each product rounds the sums that it is
- * added to; a filtered row becomes two halves; what their lower ones make with those of the column
- * is not added. */
+/* How far off a sample may be, in steps of the output: the weights are; each product rounds the
+ * sums that it is added to; a filtered row becomes two halves; what their lower ones make with
+ * those of the column is not added. */
 static double reach_of_factors(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
@@ -226,8 +226,8 @@ static uint16_t half_of_factor(const double *weights, size_t count, double unit,
     return half;
 }
 
-/* The row for 16 samples. The samples of a lane's four words are neighbours, and the numbers of a word
- * belong to bytes 0 and 2, or 1 and 3, of a word of the picture. */
+/* The row for 16 samples. The samples of a lane's four words are neighbours, and the numbers of a
+ * word belong to bytes 0 and 2, or 1 and 3, of a word of the picture. */
 static void fill_row(const GfStep *step, const GfTensor *tensor, size_t p, uint32_t *word)
 {
     int first_word;
@@ -428,8 +428,8 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
 
 /* ---- banks that roll ---- */
 
-/* How far off a sample may be, in steps of the output: weights are, and each product that is added to a
- * sum rounds it. */
+/* How far off a sample may be, in steps of the output: weights are, and each product that is added
+ * to a sum rounds it. */
 static double reach_of_halves(const GfStep *step, const GfTensorRolling *rolling,
                               const Weights *weights)
 {

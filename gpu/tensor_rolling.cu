@@ -1,30 +1,33 @@
-/* Method `tensor` on sm_90: banks on pictures of 8 bits whose sums roll, as products that groups of four
- * warps make (GfTensorRolling, gpu/tensor_shape.h).
+/* Method `tensor` on sm_90: banks on pictures of 8 bits whose sums roll, as products that groups of
+ * four warps make (GfTensorRolling, gpu/tensor_shape.h).
  *
- * A sum belongs to an output row, and a row of samples to as many output rows as the kernel is high.
- * So one product of a row's blocks of 8 samples with all rows of the kernel side by side is added to
- * the sums of HEIGHT output rows at once. After it the oldest of them are complete: they are rounded
- * and stored while the next product runs, and their place is the youngest's. What moves from row to row
- * is not the sums but where the second matrix begins, which stands twice in shared memory.
+ * A sum belongs to an output row, and a row of samples to as many output rows as the kernel is
+ * high. So one product of a row's blocks of 8 samples with all rows of the kernel side by side is
+ * added to the sums of HEIGHT output rows at once. After it the oldest of them are complete: they
+ * are rounded and stored while the next product runs, and their place is the youngest's. What moves
+ * from row to row is not the sums but where the second matrix begins, which stands twice in shared
+ * memory.
  *
- * A byte as an f16 is the byte with a zero behind it: byte times 2^-24. Products of such numbers are
- * exact, sums are rounded as f32 are.
+ * A byte as an f16 is the byte with a zero behind it: byte times 2^-24. Products of such numbers
+ * are exact, sums are rounded as f32 are.
  *
- * Windows of RGB are those of gray: where taps three bytes apart would make them wider than 16 bytes, a
- * block is 8 pixels of one channel, and three tiles are the channels of the same pixels.
+ * Windows of RGB are those of gray: where taps three bytes apart would make them wider than 16
+ * bytes, a block is 8 pixels of one channel, and three tiles are the channels of the same pixels.
  *
- * Large kernels have blocks of two samples: a window of 16 bytes is enough for 15 columns, where blocks of
- * 8 would take 32. Then two rows go into one product, and of four lanes with the same sums two have complete ones.
- * A row of zeros below the kernel keeps the sums of the first row complete while the second is added.
+ * Large kernels have blocks of two samples: a window of 16 bytes is enough for 15 columns, where
+ * blocks of 8 would take 32. Then two rows go into one product, and of four lanes with the same
+ * sums two have complete ones. A row of zeros below the kernel keeps the sums of the first row
+ * complete while the second is added.
  *
- * Rows begin where whole words are stored (gf_tensor_rolls()), but may end in the middle of one. Of a picture's last
- * strip such ends are kept in shared memory and stored byte by byte, once for all rows of a turn.
+ * Rows begin where whole words are stored (gf_tensor_rolls()), but may end in the middle of one. Of
+ * a picture's last strip such ends are kept in shared memory and stored byte by byte, once for all
+ * rows of a turn.
  *
- * One warp brings rows (tensor_rolling.cuh). Blocks stay and take one unit, some rows of a strip, after the other;
- * copies run ahead into the next.
+ * One warp brings rows (tensor_rolling.cuh). Blocks stay and take one unit, some rows of a strip,
+ * after the other; copies run ahead into the next.
  *
- * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a unit of rows),
- * one write, and 16 products for each plane, row of taps and 16 bytes of the window. */
+ * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a unit of
+ * rows), one write, and 16 products for each plane, row of taps and 16 bytes of the window. */
 #include "gpu/device.cuh"
 
 using namespace gf_rolling;
@@ -46,8 +49,8 @@ template <int STEPS> __device__ void load(const uint8_t *from, uint32_t (&a)[STE
     }
 }
 
-/* The same of four pixels of RGB in each window. Where two bytes of a channel lie in two words, each is taken
- * twice and the upper one masked away. */
+/* The same of four pixels of RGB in each window. Where two bytes of a channel lie in two words,
+ * each is taken twice and the upper one masked away. */
 __device__ void load(const uint8_t *from, uint32_t (&a)[3][1][4])
 {
     constexpr uint32_t BYTES = 0x00FF00FF;
@@ -67,7 +70,8 @@ __device__ void load(const uint8_t *from, uint32_t (&a)[3][1][4])
 
 /* ---- the groups that multiply ---- */
 
-/* The block and word of a tile whose samples a lane has side by side after two lanes changed places. */
+/* The block and word of a tile whose samples a lane has side by side after two lanes changed
+ * places. */
 __device__ int place_of_lane()
 {
     const int lane = threadIdx.x % WARP;
@@ -80,7 +84,8 @@ __device__ int lane_at(int word)
     return word / 2 % 8 * 4 + word % 2 * 2 + word / 16;
 }
 
-/* How words of RGB go from the lanes that have them, three each, to those that store them side by side. */
+/* How words of RGB go from the lanes that have them, three each, to those that store them side by
+ * side. */
 struct Turns {
     int third;   /* of a lane's number */
     int from[3]; /* the lane that has a first, second or third word for this one */
@@ -140,7 +145,8 @@ __device__ bool is_within(int y, int rows)
     return static_cast<unsigned>(y) < static_cast<unsigned>(rows);
 }
 
-/* What is known of rows that are stored: all are of the unit, and none ends within a word; all but the first; neither. */
+/* What is known of rows that are stored: all are of the unit, and none ends within a word; all but
+ * the first; neither. */
 enum Known { EVERY, WHOLE, NOTHING };
 template <Known KNOWN> using Knows = std::integral_constant<Known, KNOWN>;
 
@@ -171,8 +177,8 @@ template <typename S> struct Ends {
             gf_keep_if(wanted, to + i, word[i]);
     }
 
-    /* Stores those of N rows, of which the first is row y of so many, a lane a row, if this warp has them. `behind`: where
-     * the row behind them ends. */
+    /* Stores those of N rows, of which the first is row y of so many, a lane a row, if this warp
+     * has them. `behind`: where the row behind them ends. */
     template <int N>
     __device__ void store_if(bool mine, const Rolling &s, uint8_t *behind, int y, int rows) const
     {
@@ -203,8 +209,8 @@ template <typename S> struct Lane {
     {
     }
 
-    /* A row's samples, of which the other of two lanes has the one half; the r-th of a part, which begins
-     * with row y. */
+    /* A row's samples, of which the other of two lanes has the one half; the r-th of a part, which
+     * begins with row y. */
     template <Known KNOWN>
     __device__ void store(const Rolling &s, int r, const float (&v)[S::tiles][4], unsigned choice)
     {
@@ -250,8 +256,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
     const uint8_t *from =
         ring.rows + s.lead + tile + (lane / 4 * BLOCK + lane % 4 * WORD) * S::channels;
     const int own = tile + (S::channels == 3 ? lane * WORD : place_of_lane());
-    /* Rows of 8 numbers lie behind each other, the other 8 of 16 are 128 bytes further on, the next 8
-     * samples behind all steps. */
+    /* Rows of 8 numbers lie behind each other, the other 8 of 16 are 128 bytes further on, the next
+     * 8 samples behind all steps. */
     const uint64_t second = static_cast<uint64_t>(S::steps * S::matrix / 16) << 32 |
                             S::matrix / 2 / 16 << 16 | (gf_shared_address(matrices) & 0x3FFFF) >> 4;
     unsigned choice = lane % 2 ? 0x3276 : 0x5410;
@@ -296,7 +302,8 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
                                            ? rows + (r + 1) * S::pitch
                                            : from + ring.stage * S::batch_bytes;
                 uint32_t next[S::tiles][S::steps][4];
-                /* Stores and loads stay where they are: beside the products, loads of colours first. */
+                /* Stores and loads stay where they are: beside the products, loads of colours
+                 * first. */
                 __syncwarp();
                 if constexpr (S::channels == 3) {
                     load_tiles<S>(after, next);
@@ -339,9 +346,9 @@ __device__ void multiply_rows(const Rolling &s, const uint8_t *matrices, Ring<S>
 
 /* ---- the same with blocks of two samples ---- */
 
-/* Samples of a lane lie side by side: two blocks of each tile, 8 of its rows apart, so that the next block's window is
- * the last one's and a pair more. Tiles of RGB are channels of the same pixels. From a row's first word of the lane on
- * come the windows, as pairs of f16. */
+/* Samples of a lane lie side by side: two blocks of each tile, 8 of its rows apart, so that the
+ * next block's window is the last one's and a pair more. Tiles of RGB are channels of the same
+ * pixels. From a row's first word of the lane on come the windows, as pairs of f16. */
 template <typename S>
 __device__ void load_windows(const uint8_t *from, int shift, int r, uint32_t (&a)[S::tiles][2][4])
 {
@@ -373,8 +380,8 @@ __device__ void load_windows(const uint8_t *from, int shift, uint32_t (&a)[S::ti
     load_windows<S>(from, shift, 1, a);
 }
 
-/* The rows of a unit as one lane stores them, every other: of four lanes with the same samples two have a row
- * each of the sums that are complete. */
+/* The rows of a unit as one lane stores them, every other: of four lanes with the same samples two
+ * have a row each of the sums that are complete. */
 template <typename S> struct PairLane {
     uint8_t *to;
     int y, rows, end; /* as Lane's */
@@ -426,7 +433,8 @@ template <typename S> struct PairLane {
     }
 };
 
-/* Four sums that are complete become bytes, and the next begin: `keep` is 0, or 1 for those that are not complete. */
+/* Four sums that are complete become bytes, and the next begin: `keep` is 0, or 1 for those that
+ * are not complete. */
 __device__ uint32_t take_word(float (&sums)[4], float scale, float offset, float keep)
 {
     float v[4];
@@ -460,7 +468,8 @@ __device__ void multiply_pairs(const Rolling &s, const uint8_t *matrices, Ring<S
     const int lane = threadIdx.x % WARP, shift = 8 * (s.lead % WORD);
     const int own = (warp * (WARP / 4) + lane / 4) * S::together;
     const uint8_t *from = ring.rows + s.lead / WORD * WORD + own + lane % 4 * WORD * S::channels;
-    /* Rows of 8 numbers lie behind each other, the other 8 of 16 behind those of all samples and copies. */
+    /* Rows of 8 numbers lie behind each other, the other 8 of 16 behind those of all samples and
+     * copies. */
     const uint64_t second = static_cast<uint64_t>(128 / 16) << 32 | S::copies * S::block << 16 |
                             (gf_shared_address(matrices) & 0x3FFFF) >> 4;
     const bool upper = lane % 4 >= 2;

@@ -1,6 +1,6 @@
-/* What the kernel of tensor_rolling.cu is told, how its strips are cut into units, and the warp that brings their rows:
- * stretches that lie on the picture as copies of the bulk, the odd bytes at its sides and rows beyond it by the border's
- * rule. So those who multiply know no border. */
+/* What the kernel of tensor_rolling.cu is told, how its strips are cut into units, and the warp
+ * that brings their rows: stretches that lie on the picture as copies of the bulk, the odd bytes at
+ * its sides and rows beyond it by the border's rule. So those who multiply know no border. */
 #pragma once
 
 #include "gpu/blocks.cuh"
@@ -29,8 +29,7 @@ struct Rolling {
     size_t y0, height; /* output rows */
     long long in_width, in_height, origin_y;
     int in_samples, out_samples, channels, post_channels;
-    int start,
-        lead; /* of a strip's windows: bytes from its first sample, a multiple of S::line, and more */
+    int start, lead; /* of windows: bytes from a strip's first sample, whole S::lines, the rest */
     int first_tap, last_tap; /* of a sample: bytes from it */
     int last_row;            /* of the taps */
     unsigned strips, chunks, units;
@@ -45,8 +44,8 @@ struct Rolling {
     const uint16_t *halves;
 };
 
-/* How a kernel of HEIGHT rows is computed, or of HEIGHT - 1 in pairs: registers and shared memory for so
- * many blocks of threads. */
+/* How a kernel of HEIGHT rows is computed, or of HEIGHT - 1 in pairs: registers and shared memory
+ * for so many blocks of threads. */
 template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int height = HEIGHT, steps = STEPS, planes = PLANES;
     static constexpr bool pairs = HEIGHT % 2 == 0;
@@ -57,7 +56,8 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int tiles = CHANNELS == 3                             ? 3
                                  : pairs || HEIGHT <= (STEPS == 1 ? 9 : 7) ? 2
                                                                            : 1;
-    /* Where registers have room for more, memory is slower: more strips are read and written at once. */
+    /* Where registers have room for more, memory is slower: more strips are read and written at
+     * once. */
     static constexpr int blocks = CHANNELS == 3               ? (HEIGHT <= 5 || pairs ? 3 : 2)
                                   : pairs                     ? 4
                                   : tiles == 1                ? 4
@@ -69,7 +69,8 @@ template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
     static constexpr int stages = pairs ? 3 : STEPS == 1 ? 2 : HEIGHT <= 5 ? 4 : 3;
     static constexpr int strip = tiles * tile;
     static constexpr int together = pairs ? 4 * tiles : WORD; /* samples that a lane stores */
-    /* Bytes, at whose multiples copies begin; of strips as wide as those of pairs most would not count. */
+    /* Bytes, at whose multiples copies begin; of strips as wide as those of pairs most would not
+     * count. */
     static constexpr int line = pairs ? 16 : 128;
     static constexpr int pitch = strip + STEPS * STEP * CHANNELS + line;
     /* Bytes of a batch that a lane begins: of a row's end and the columns beyond it. */
@@ -174,7 +175,8 @@ __device__ inline int count_odd(const Span &span)
     return max(min(span.first, span.end) - span.begin, 0) + max(span.end - span.last, 0);
 }
 
-/* A batch that is to be brought: lane i has row i of it; NULL: the constant, or nothing that counts. */
+/* A batch that is to be brought: lane i has row i of it; NULL: the constant, or nothing that
+ * counts. */
 template <typename S> struct Batch {
     const uint8_t *row;
     unsigned rows,
@@ -193,7 +195,8 @@ template <typename S> __device__ int row_of_lane(int i)
     return (threadIdx.x % WARP + i * WARP) % S::batch;
 }
 
-/* Where a row's odd bytes come from: lane i knows it of byte i, and of byte i + WARP if there are so many. */
+/* Where a row's odd bytes come from: lane i knows it of byte i, and of byte i + WARP if there are
+ * so many. */
 template <typename S> struct Places {
     int at[S::places];
 
@@ -219,7 +222,8 @@ template <typename S> struct Places {
     }
 };
 
-/* Begins to load the odd bytes. All lanes load, and nothing is done with it yet, so that nobody waits. */
+/* Begins to load the odd bytes. All lanes load, and nothing is done with it yet, so that nobody
+ * waits. */
 template <typename S>
 __device__ void load_odd(const Rolling &s, const uint8_t *row, int count, const Places<S> &places,
                          uint32_t (&odd)[S::odd])
@@ -253,7 +257,8 @@ __device__ Batch<S> find_batch(const Rolling &s, const Unit &u, int b, int few,
     return batch;
 }
 
-/* Brings odd bytes from the `first` on, counted through the rows of a batch: as many as lanes hold at once. */
+/* Brings odd bytes from the `first` on, counted through the rows of a batch: as many as lanes hold
+ * at once. */
 template <typename S>
 __device__ void fill_some(const Rolling &s, const Span &span, const uint8_t *row, int first,
                           uint8_t *to)
@@ -302,7 +307,8 @@ __device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, 
             to[(__ffs(left) - 1) * S::pitch + at] = s.border_byte;
 }
 
-/* Copies begin first, then come the odd bytes, which were loaded while the batch before was waited for. */
+/* Copies begin first, then come the odd bytes, which were loaded while the batch before was waited
+ * for. */
 template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
 {
     const int lane = threadIdx.x % WARP;

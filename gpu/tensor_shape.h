@@ -1,5 +1,5 @@
-/* What host and kernels both know of the forms of `tensor`: how steps become products of matrices, and where
- * the numbers of these lie. */
+/* What host and kernels both know of the forms of `tensor`: how steps become products of matrices,
+ * and where the numbers of these lie. */
 #pragma once
 
 #include "gpu/tiles.h"
@@ -7,8 +7,8 @@
 /* ---- how `tensor` computes a step ---- */
 
 /* A tensor core multiplies a matrix of bytes by one of signed bytes and adds up exactly. So weights
- * become integers, weight = unit * sum over p of 256^p * digit p, each digit a plane of its own: one
- * plane where the weights are small integers times a unit (those of all classic kernels), else
+ * become integers, weight = unit * sum over p of 256^p * digit p, each digit a plane of its own:
+ * one plane where the weights are small integers times a unit (those of all classic kernels), else
  * three, of 23 bits and a sign.
  *
  * 16 blocks of 8 neighbouring samples are the rows of the first matrix, and its columns the input
@@ -16,8 +16,8 @@
  * kernel shifted down by as many places. A lane of a warp holds whole words of both. Of an input
  * row a block needs `groups` times 16 bytes, which begin `first_word` words from its own first.
  *
- * Blocks of RGB for which that is too wide are 8 neighbouring pixels of one channel: all of this is then
- * as for a picture of one channel, and each channel's bytes are picked out on the device. */
+ * Blocks of RGB for which that is too wide are 8 neighbouring pixels of one channel: all of this is
+ * then as for a picture of one channel, and each channel's bytes are picked out on the device. */
 enum {
     GF_TENSOR_FILTERS = 2,
     GF_TENSOR_PLANES = 3,
@@ -31,11 +31,11 @@ enum {
     GF_TENSOR_WORDS = GF_TENSOR_FILTERS * GF_TENSOR_PLANES * GF_TENSOR_SIDE * 2 * GF_TENSOR_LANES
 };
 
-/* A kernel that is a product of a column and a row goes in two products of numbers of f16, weights being the
- * sum of two of them, of 22 bits. In the first, the first matrix is the row, shifted for each of 16
- * neighbouring samples, and the second the bytes of 8 input rows, `groups` times 16 of each, as f16, byte
- * times 2^-24. Its sums are the first matrix of the second product, in which the second is the column, shifted
- * for each of 8 output rows: `height` blocks of 8 rows. */
+/* A kernel that is a product of a column and a row goes in two products of numbers of f16, weights
+ * being the sum of two of them, of 22 bits. In the first, the first matrix is the row, shifted for
+ * each of 16 neighbouring samples, and the second the bytes of 8 input rows, `groups` times 16 of
+ * each, as f16, byte times 2^-24. Its sums are the first matrix of the second product, in which the
+ * second is the column, shifted for each of 8 output rows: `height` blocks of 8 rows. */
 enum {
     GF_FACTORS_RUN = 16,
     GF_FACTORS_ROWS = 8,
@@ -51,8 +51,9 @@ typedef struct GfTensor {
     size_t height;   /* rows of the kernel that are computed: 3, 5, ..., the last may be zeros */
     int first_word;
     double unit[GF_TENSOR_FILTERS];
-    /* The second matrix, for each filter, plane, row and group a word a lane; of factors the row's, for each plane
-     * and step four words a lane, then the column's, for each plane and block one. */
+    /* The second matrix, for each filter, plane, row and group a word a lane; of factors the row's,
+     * for each plane and step four words a lane, then the column's, for each plane and block
+     * one. */
     uint32_t words[GF_TENSOR_WORDS];
 } GfTensor;
 
@@ -70,12 +71,13 @@ static inline size_t gf_tensor_words(const GfTensor *tensor)
     return tensor->filters * tensor->planes * tensor->height * tensor->groups * GF_TENSOR_LANES;
 }
 
-/* On sm_90 banks of one kernel roll: the sums of all rows under way are one product of groups of four warps. The
- * first matrix is bytes as f16, byte times 2^-24; the second has a column for each sample of a block and
- * row of the kernel. Weights are numbers of f16 times a unit: one where they are small multiples of it, else the
- * sum of two, of 22 bits. A block needs `steps` times 16 bytes of an input row, which begin `first_byte` from
- * its own first. Blocks of two samples leave few of those bytes unused where kernels are large, and then the
- * last row of the second matrix is zeros. */
+/* On sm_90 banks of one kernel roll: the sums of all rows under way are one product of groups of
+ * four warps. The first matrix is bytes as f16, byte times 2^-24; the second has a column for each
+ * sample of a block and row of the kernel. Weights are numbers of f16 times a unit: one where they
+ * are small multiples of it, else the sum of two, of 22 bits. A block needs `steps` times 16 bytes
+ * of an input row, which begin `first_byte` from its own first. Blocks of two samples leave few of
+ * those bytes unused where kernels are large, and then the last row of the second matrix is
+ * zeros. */
 enum {
     GF_ROLLING_STEPS = 2,
     GF_ROLLING_STEP = 16, /* bytes of a block's window */
@@ -96,8 +98,9 @@ typedef struct GfTensorRolling {
 
 /* ---- how `tensor` computes banks of one larger kernel ---- */
 
-/* Blocks are 8 samples of one channel, whatever the picture has. The second matrix is staged through shared
- * memory in chunks of rows of the kernel, 32 bytes of a block's window at a time; these are `groups`. */
+/* Blocks are 8 samples of one channel, whatever the picture has. The second matrix is staged
+ * through shared memory in chunks of rows of the kernel, 32 bytes of a block's window at a time;
+ * these are `groups`. */
 enum {
     GF_LARGE_GROUP = 32,
     GF_LARGE_STRIP = 256, /* samples of a row that a block of threads computes, */
@@ -145,8 +148,8 @@ static inline size_t gf_large_tile_rows(size_t pass)
     return GF_LARGE_ROWS - 1 + pass;
 }
 
-/* Bytes of shared memory for a block of threads: two chunks, the tile's input, of samples of so many bytes, and where its
- * rows are. */
+/* Bytes of shared memory for a block of threads: two chunks, the tile's input, of samples of so
+ * many bytes, and where its rows are. */
 static inline size_t gf_large_bytes(const GfLinear *linear, size_t bytes, size_t planes,
                                     size_t pass)
 {
@@ -154,8 +157,8 @@ static inline size_t gf_large_bytes(const GfLinear *linear, size_t bytes, size_t
            gf_large_tile_rows(pass) * (bytes * gf_large_pitch(linear) + sizeof(void *));
 }
 
-/* Rows of the matrix that are computed in a pass, in as few passes as shared memory has room for; 0 where it has none for
- * as many as a tile has rows. */
+/* Rows of the matrix that are computed in a pass, in as few passes as shared memory has room for; 0
+ * where it has none for as many as a tile has rows. */
 static inline size_t gf_large_pass(const GfLinear *linear, size_t bytes, size_t planes)
 {
     const size_t rows = gf_large_rows(linear);
@@ -173,15 +176,16 @@ static inline size_t gf_large_pass(const GfLinear *linear, size_t bytes, size_t 
 
 /* ---- how `tensor` computes a layer ---- */
 
-/* A step of the product is 16 channels at one tap: two octets. A kernel's row is so many steps for each
- * pair of octets; a stage is what is in shared memory at once. */
+/* A step of the product is 16 channels at one tap: two octets. A kernel's row is so many steps for
+ * each pair of octets; a stage is what is in shared memory at once. */
 typedef struct GfTensorShape {
     size_t octets, stage_channels; /* of a stage */
     size_t stages, row_steps;      /* steps of a row of a kernel */
     size_t map_runs;               /* of 16 maps, of a group; some may be zeros */
 } GfTensorShape;
 
-/* Tiles of 64 maps of 16 rows of a picture; fewer than so many leave multiprocessors of a large card idle. */
+/* Tiles of 64 maps of 16 rows of a picture; fewer than so many leave multiprocessors of a large
+ * card idle. */
 enum { GF_TENSOR_ENOUGH = 132 };
 
 static inline size_t gf_tensor_tiles(const GfStep *step)
@@ -224,7 +228,8 @@ typedef struct GfTensorTile {
     size_t bytes;         /* of shared memory */
 } GfTensorTile;
 
-/* Of a tile of so many rows, which so many warps load; bytes is (size_t)-1 where no card has as much. */
+/* Of a tile of so many rows, which so many warps load; bytes is (size_t)-1 where no card has as
+ * much. */
 static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_t warps)
 {
     const GfTensorShape shape = gf_tensor_shape(step);
@@ -246,8 +251,9 @@ static inline GfTensorTile gf_tensor_tile(const GfStep *step, size_t rows, size_
     return tile;
 }
 
-/* Tiles of layers, in the order of their tilings: warps that share the maps, 32 each; warps that share the
- * rows, and rows of each; blocks on a multiprocessor, which bounds a thread's registers. */
+/* Tiles of layers, in the order of their tilings: warps that share the maps, 32 each; warps that
+ * share the rows, and rows of each; blocks on a multiprocessor, which bounds a thread's
+ * registers. */
 #define GF_TENSOR_TILES(TILE)                                                                      \
     TILE(2, 2, 8, 2)                                                                               \
     TILE(4, 2, 8, 1)                                                                               \
@@ -258,10 +264,11 @@ enum { GF_TENSOR_AHEAD = 8 };
 
 /* ---- how `tensor` computes layers of few channels ---- */
 
-/* A row of a kernel is multiplied at a time, as one or two octets of taps. Of the 16 rows of the first
- * matrix each is a map; where windows are side by side the last 8 are the maps of the first 8 again, moved
- * right by a pixel, so that windows of both begin at an even sample, where a word of two of f16 does. Of
- * four maps on one channel the second matrix has the taps: 8 columns, each map and its copy. */
+/* A row of a kernel is multiplied at a time, as one or two octets of taps. Of the 16 rows of the
+ * first matrix each is a map; where windows are side by side the last 8 are the maps of the first 8
+ * again, moved right by a pixel, so that windows of both begin at an even sample, where a word of
+ * two of f16 does. Of four maps on one channel the second matrix has the taps: 8 columns, each map
+ * and its copy. */
 enum {
     GF_FIRST_CHANNELS = 4,
     GF_FIRST_SIDE = 7,       /* rows of a kernel of one octet, */
@@ -312,7 +319,8 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
            GF_TENSOR_LANES;
 }
 
-/* ---- how `tensor` computes layers where the product reads both matrices from shared memory ---- */
+/* ---- how `tensor` computes layers where the product reads both matrices from shared memory
+ * ---- */
 
 enum {
     GF_FLAT_SIDE = 16, /* of a kernel, the most */
@@ -333,7 +341,8 @@ typedef struct GfTensorFlat {
     size_t map_runs;             /* of 64 maps, of a group */
 } GfTensorFlat;
 
-/* Zeros before and behind the samples that windows meet, of which a row or picture needs only one. */
+/* Zeros before and behind the samples that windows meet, of which a row or picture needs only
+ * one. */
 static inline size_t gf_flat_overlap(const GfStep *step, ptrdiff_t origin, size_t in, size_t out,
                                      size_t reach, size_t stride)
 {
@@ -409,14 +418,15 @@ static inline size_t gf_flat_room(size_t cluster)
     return room[cluster - 1];
 }
 
-/* What one of so many blocks that share a tile takes, in cycles: each of its steps, and the rest. */
+/* What one of so many blocks that share a tile takes, in cycles: each of its steps, and the
+ * rest. */
 static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t shares)
 {
     return (steps + shares - 1) / shares * step_cycles + (shares > 1 ? 6000 + 300 * shares : 5000);
 }
 
-/* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a large
- * card busy. It decides bits, so that it depends on nothing else. */
+/* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a
+ * large card busy. It decides bits, so that it depends on nothing else. */
 static inline size_t gf_flat_parts(const GfStep *step)
 {
     enum { TILE = 128, PRODUCT = 64 }; /* positions of 128 maps; cycles of 64 maps */
@@ -438,8 +448,8 @@ static inline size_t gf_flat_parts(const GfStep *step)
     return best;
 }
 
-/* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of 64 maps,
- * have room in shared memory beside its totals; lines have fewer than 2^28 positions. */
+/* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of
+ * 64 maps, have room in shared memory beside its totals; lines have fewer than 2^28 positions. */
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
@@ -466,14 +476,15 @@ static inline size_t gf_flat_vectors(const GfStep *step)
            gf_flat_step_vectors(step);
 }
 
-/* Tiles, in the order of their tilings, after those of other layers: runs of 64 maps, runs of 8 positions of a
- * group of warps. */
+/* Tiles, in the order of their tilings, after those of other layers: runs of 64 maps, runs of 8
+ * positions of a group of warps. */
 #define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
 
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
 
-/* Behind them that of banks that roll, whatever their size, and that of products of a column and a row in wider strips. */
+/* Behind them that of banks that roll, whatever their size, and that of products of a column and a
+ * row in wider strips. */
 #define GF_COUNT(...) +1
 enum {
     GF_TENSOR_ROLLING_TILING =
@@ -482,8 +493,8 @@ enum {
 };
 #undef GF_COUNT
 
-/* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and their
- * map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
+/* A layer's numbers, in device memory. Taps are two f16 each, divided by their channel's lift and
+ * their map's unit, powers of two; behind them are zeros for 2 * GF_TENSOR_AHEAD steps. */
 typedef struct GfTensorLayer {
     void *weights;
     float *lifts;   /* of all channels, and 1 behind them for a stage */

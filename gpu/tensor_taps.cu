@@ -1,5 +1,5 @@
-/* What method `tensor` multiplies layers by: each tap as two numbers of f16, as the lanes of a warp hold
- * them (gf_multiply_halves(), gpu/instructions.cuh), for one product after the other. */
+/* What method `tensor` multiplies layers by: each tap as two numbers of f16, as the lanes of a warp
+ * hold them (gf_multiply_halves(), gpu/instructions.cuh), for one product after the other. */
 #include "gpu/device.cuh"
 
 namespace
@@ -60,8 +60,9 @@ __global__ void split_taps(const __grid_constant__ Taps q)
     to[WARP] = *reinterpret_cast<const uint4 *>(lower);
 }
 
-/* Of flat layers: of each run of 64 maps, step, column of the kernel and pair of octets the upper and the lower
- * halves of the first octet of all maps, then of the second. A thread makes both halves of an octet. */
+/* Of flat layers: of each run of 64 maps, step, column of the kernel and pair of octets the upper
+ * and the lower halves of the first octet of all maps, then of the second. A thread makes both
+ * halves of an octet. */
 __global__ void split_flat_taps(const __grid_constant__ Taps q)
 {
     constexpr int MAPS = 64, OCTET = 8;
@@ -92,9 +93,9 @@ __global__ void split_flat_taps(const __grid_constant__ Taps q)
     to[2 * MAPS] = *reinterpret_cast<const uint4 *>(lower);
 }
 
-/* Of layers of few channels: for each run of maps, channel and row one vector a lane, of the upper words of
- * an octet and its lower ones; or two, of the upper words of two octets, and of their lower ones; or, of few maps, one
- * of an upper, a lower and the upper word twice more. */
+/* Of layers of few channels: for each run of maps, channel and row one vector a lane, of the upper
+ * words of an octet and its lower ones; or two, of the upper words of two octets, and of their
+ * lower ones; or, of few maps, one of an upper, a lower and the upper word twice more. */
 __global__ void split_first_taps(const __grid_constant__ Taps q)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,4 +1,5 @@
-/* Weights as integers for tensor cores: weight = unit * sum over p of 256^p * digit p (gpu/tensor_shape.h). */
+/* Weights as integers for tensor cores: weight = unit * sum over p of 256^p * digit p
+ * (gpu/tensor_shape.h). */
 #pragma once
 
 #include <stdbool.h>

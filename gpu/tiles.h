@@ -1,4 +1,5 @@
-/* What the table of algorithms and the kernels both know of constant memory, shared memory and tiles. */
+/* What the table of algorithms and the kernels both know of constant memory, shared memory and
+ * tiles. */
 #pragma once
 
 #include "filters/plan.h"
@@ -81,9 +82,10 @@ static inline size_t gf_cached_bytes(const GfStep *step, bool wide, GfTileSize t
     return columns * rows * (wide ? sizeof(double) : sizeof(float));
 }
 
-/* What `special` can be asked for by name. First, of banks of one kernel on one channel, the samples
- * that a thread moves in one access; then those banks in the way of layers; then, of layers, the
- * columns x rows of a map that a block computes; then, of kernels in tiles, the rows of a thread. */
+/* What `special` can be asked for by name. First, of banks of one kernel on one channel, the
+ * samples that a thread moves in one access; then those banks in the way of layers; then, of
+ * layers, the columns x rows of a map that a block computes; then, of kernels in tiles, the rows of
+ * a thread. */
 enum { GF_SPECIAL_AS_LAYER = 6, GF_SPECIAL_IN_TILES = 15 };
 #define GF_SPECIAL_ACCESSES "n1", "n2", "n4", "n8", "n16", "n4r4"
 #define GF_SPECIAL_BLOCKS(BLOCK)                                                                   \
@@ -92,8 +94,9 @@ enum { GF_SPECIAL_AS_LAYER = 6, GF_SPECIAL_IN_TILES = 15 };
     BLOCK(128, 64) BLOCK(128, 256) BLOCK(64, 16) BLOCK(64, 64) BLOCK(64, 256) BLOCK(32, 64)
 #define GF_SPECIAL_TILES "r2", "r4"
 
-/* How `special` computes kernels that registers have no room for: in tiles of GF_SPECIAL_TILE_STRIP_BYTES of sums by some
- * rows for each of a warp's groups of lanes, a chunk of the kernel's rows at a time. */
+/* How `special` computes kernels that registers have no room for: in tiles of
+ * GF_SPECIAL_TILE_STRIP_BYTES of sums by some rows for each of a warp's groups of lanes, a chunk of
+ * the kernel's rows at a time. */
 enum { GF_SPECIAL_TILE_STRIP_BYTES = 512, GF_SPECIAL_TILE_GROUPS = 2, GF_SPECIAL_TILE_CHUNK = 32 };
 
 typedef struct GfSpecialTile {
@@ -112,8 +115,8 @@ static inline size_t gf_special_tile_pitch(const GfLinear *linear, bool wide)
     return (strip + linear->width - 1 + 7) / 8 * 8;
 }
 
-/* Bytes of shared memory for such a tile: taps, input, and where its rows and columns are; (size_t)-1 where no card has
- * as much. */
+/* Bytes of shared memory for such a tile: taps, input, and where its rows and columns are;
+ * (size_t)-1 where no card has as much. */
 static inline size_t gf_special_tile_bytes(const GfLinear *linear, bool wide, GfSpecialTile tile)
 {
     const size_t pitch = gf_special_tile_pitch(linear, wide), rows = gf_special_tile_rows(tile);
@@ -124,12 +127,12 @@ static inline size_t gf_special_tile_bytes(const GfLinear *linear, bool wide, Gf
            (rows + linear->height - 1) * sizeof(void *) + pitch * sizeof(int);
 }
 
-/* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory suffices in
- * f64, too. */
+/* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory
+ * suffices in f64, too. */
 enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8, GF_SEPARABLE_TALL = 256 };
 
-/* Bytes of shared memory that a block of `separable` needs for strips of `strip` columns and steps of
- * `step` rows, both multiples of 4. */
+/* Bytes of shared memory that a block of `separable` needs for strips of `strip` columns and steps
+ * of `step` rows, both multiples of 4. */
 static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_t strip,
                                         size_t step)
 {
@@ -140,8 +143,8 @@ static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_
            (strip + linear->width - 1) * sizeof(int);
 }
 
-/* Tiles of `general`, in the order of its tilings, after those of its paper: columns, rows and maps of a
- * block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. */
+/* Tiles of `general`, in the order of its tilings, after those of its paper: columns, rows and maps
+ * of a block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. */
 #define GF_GENERAL_TILES(TILE)                                                                     \
     TILE(32, 8, 64, 8, 8, 1, 2)                                                                    \
     TILE(32, 4, 64, 8, 8, 2, 2)                                                                    \
@@ -153,8 +156,8 @@ static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_
     TILE(32, 8, 32, 8, 8, 1, 4)                                                                    \
     TILE(64, 8, 16, 8, 8, 1, 4)
 
-/* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of 16
- * maps, all taps of a channel; (size_t)-1 where no card has as much. */
+/* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of
+ * 16 maps, all taps of a channel; (size_t)-1 where no card has as much. */
 static inline size_t gf_general_bytes(const GfStep *step)
 {
     GfTileSize window = gf_window(step);
@@ -165,8 +168,8 @@ static inline size_t gf_general_bytes(const GfStep *step)
     return (16 * 8 * 16 + step->linear.width * step->linear.height * 20 + pixels) * sizeof(float);
 }
 
-/* Tiles of `implicit`, in the order of its tilings: maps x positions of a block and of a thread; teams of
- * a block; blocks on a multiprocessor, which bounds a thread's registers. */
+/* Tiles of `implicit`, in the order of its tilings: maps x positions of a block and of a thread;
+ * teams of a block; blocks on a multiprocessor, which bounds a thread's registers. */
 #define GF_IMPLICIT_TILES(TILE)                                                                    \
     TILE(128, 128, 8, 8, 1, 2)                                                                     \
     TILE(64, 128, 8, 8, 1, 3)                                                                      \

@@ -1,5 +1,6 @@
-/* CUDA numbers the devices that CUDA_VISIBLE_DEVICES lists, by numbers or names, in the list's order. The list ends
- * at the first item that is no device, and without the variable there are all. CUDA reads it when it starts. */
+/* CUDA numbers the devices that CUDA_VISIBLE_DEVICES lists, by numbers or names, in the list's
+ * order. The list ends at the first item that is no device, and without the variable there are all.
+ * CUDA reads it when it starts. */
 #include "gpu/visible.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
-/* The steps of a network that are no sums of windows, a thread a sample: what an earlier step read is
- * added (or, of a picture, its opacity put back), and pixels become blocks, each pixel repeated (nearest)
- * or its channels dealt out (shuffle). No sample is read twice but by a nearest enlargement, whose
- * neighbours find it in a cache: bound by memory. */
+/* The steps of a network that are no sums of windows, a thread a sample: what an earlier step read
+ * is added (or, of a picture, its opacity put back), and pixels become blocks, each pixel repeated
+ * (nearest) or its channels dealt out (shuffle). No sample is read twice but by a nearest
+ * enlargement, whose neighbours find it in a cache: bound by memory. */
 #include "gpu/device.cuh"
 
 namespace

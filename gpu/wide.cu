@@ -1,17 +1,20 @@
-/* Sums in f64 that registers hold: of one or two kernels of 3 x 3, 5 x 5 or 7 x 7 (method `special`), and of products of
- * a column and a row up to 31 x 31 (method `separable`). Beyond the sources, which sum in f32.
+/* Sums in f64 that registers hold: of one or two kernels of 3 x 3, 5 x 5 or 7 x 7 (method
+ * `special`), and of products of a column and a row up to 31 x 31 (method `separable`). Beyond the
+ * sources, which sum in f32.
  *
- * A warp owns a strip of columns of one channel and walks down its rows, each of which it reads once. It sends for the
- * next few rows while it computes with the last: what has come lies in registers as it lay in memory, and goes to shared
- * memory, the warp's own, as numbers, each made once. There a lane finds the windows of its outputs, which lie side by
- * side. Not samples but sums roll: a row is multiplied by every row of taps, and added to as many sums under way, of which
- * one is then an output. Of products, the row is filtered by the row of taps first.
+ * A warp owns a strip of columns of one channel and walks down its rows, each of which it reads
+ * once. It sends for the next few rows while it computes with the last: what has come lies in
+ * registers as it lay in memory, and goes to shared memory, the warp's own, as numbers, each made
+ * once. There a lane finds the windows of its outputs, which lie side by side. Not samples but sums
+ * roll: a row is multiplied by every row of taps, and added to as many sums under way, of which one
+ * is then an output. Of products, the row is filtered by the row of taps first.
  *
- * So no warp waits for another. A sample's type and its channel's layout matter only where it is read and stored: one
- * kernel computes all types, planes and pixels.
+ * So no warp waits for another. A sample's type and its channel's layout matter only where it is
+ * read and stored: one kernel computes all types, planes and pixels.
  *
- * Costs for a sample: one read (but for the halo: K - 1 columns of a strip, K - 1 rows of a walk), a conversion, K * K
- * multiply-adds in f64 (of products 2 * K), an access of shared memory or two, one write. */
+ * Costs for a sample: one read (but for the halo: K - 1 columns of a strip, K - 1 rows of a walk),
+ * a conversion, K * K multiply-adds in f64 (of products 2 * K), an access of shared memory or two,
+ * one write. */
 #include "gpu/device.cuh"
 
 namespace
@@ -28,8 +31,9 @@ template <int SIDE, int FILTERS_, bool PRODUCT_> struct Shape {
     static constexpr int STRIP = 32 * RUN, COLUMNS = STRIP + K - 1;
     static constexpr int SIDES =
         (ROWS * (K - 1) + 31) / 32; /* samples beside the strip, of a lane */
-    /* Vectors of a row in shared memory. A lane's windows begin RUN samples from its neighbour's: of four the even
-     * vectors lie before the odd ones, so that lanes side by side read vectors side by side. */
+    /* Vectors of a row in shared memory. A lane's windows begin RUN samples from its neighbour's:
+     * of four the even vectors lie before the odd ones, so that lanes side by side read vectors
+     * side by side. */
     static constexpr int HALF = 36, PITCH = RUN == 4 ? 2 * HALF : COLUMNS / 2;
     static_assert(COLUMNS % 2 == 0 && COLUMNS <= 2 * PITCH);
     /* Are sums that nobody needs, at a walk's ends, worth asking for? */
@@ -81,7 +85,8 @@ template <typename S> __device__ Walk walk_at(const Wide<S> &s, unsigned i)
     return walk;
 }
 
-/* Where a lane reads in a row, in samples from the first; where the border's constant stands, anywhere. */
+/* Where a lane reads in a row, in samples from the first; where the border's constant stands,
+ * anywhere. */
 template <typename S> struct Columns {
     int own[S::RUN], side[S::SIDES];
     unsigned missing; /* of own[], then of side[], a bit each: the border's constant */
@@ -129,7 +134,8 @@ __device__ Columns<S> find_columns(const Wide<S> &s, const Walk &walk, int *memo
 
 /* ---- reading ---- */
 
-/* Samples of ROWS rows as they lie in memory, and which of these rows are not there, a bit each: the border's constant. */
+/* Samples of ROWS rows as they lie in memory, and which of these rows are not there, a bit each:
+ * the border's constant. */
 template <typename S> struct Samples {
     uint32_t own[ROWS][S::RUN], side[S::SIDES];
     unsigned missing;
@@ -155,8 +161,8 @@ __device__ void read(const Columns<S> &columns, const Bits *row, Samples<S> &sam
         samples.side[j] = __ldg(row_of(side_row<S>(j) % ROWS) + columns.side[j]);
 }
 
-/* Sends for ROWS rows of a walk from row `first` on; those that no output needs are missing, and what is missing is read
- * as well, from somewhere else, so that no read waits for a choice. */
+/* Sends for ROWS rows of a walk from row `first` on; those that no output needs are missing, and
+ * what is missing is read as well, from somewhere else, so that no read waits for a choice. */
 template <typename S>
 __device__ void send(const Wide<S> &s, const Walk &walk, const Columns<S> &columns, int first,
                      Samples<S> &samples)
@@ -196,7 +202,8 @@ template <typename S> __device__ double *place_of(Row<S> &row, int x)
     return &row[vector].x + x % 2;
 }
 
-/* Calls put(to, row, i) for all samples of the lane: samples.own[row][i] of it, or samples.side[i - RUN]. */
+/* Calls put(to, row, i) for all samples of the lane: samples.own[row][i] of it, or samples.side[i -
+ * RUN]. */
 template <typename S, typename Put> __device__ void each_place(Row<S> *rows, Put put)
 {
 #pragma unroll
@@ -253,8 +260,9 @@ __device__ void read_windows(const Row<S> &row, double (&x)[S::RUN + S::K - 1])
 /* Sums under way: the j-th of a column have met j rows. */
 template <typename S> using Sums = double[S::K][S::RUN];
 
-/* A row meets kernel f; what has met its last row comes out in `done`. EDGE: a walk of so many output rows begins or ends
- * near by, and no sums are made but theirs; `row` is the row's number in the walk. */
+/* A row meets kernel f; what has met its last row comes out in `done`. EDGE: a walk of so many
+ * output rows begins or ends near by, and no sums are made but theirs; `row` is the row's number in
+ * the walk. */
 template <bool EDGE, typename S>
 __device__ void add_row(const Wide<S> &s, int f, int row, int count,
                         const double (&x)[S::RUN + S::K - 1], Sums<S> &sums, double (&done)[S::RUN])
@@ -309,7 +317,8 @@ __device__ void finish(const Wide<S> &s, bool colour, double (&sums)[S::FILTERS]
     gf_post_each(finish, sums[0], [&](int) { return colour; });
 }
 
-/* Stores samples that lie `apart` from each other, as far as they are on the picture: `left` samples to its end. */
+/* Stores samples that lie `apart` from each other, as far as they are on the picture: `left`
+ * samples to its end. */
 template <typename Out, int RUN>
 __device__ void store_as(unsigned char *to, size_t apart, int left, int step, bool whole,
                          const double (&v)[RUN])
@@ -322,8 +331,9 @@ __device__ void store_as(unsigned char *to, size_t apart, int left, int step, bo
             reinterpret_cast<Out *>(to)[i * apart] = gf_convert<Out>(v[i]);
 }
 
-/* Where a lane stores. Its samples are those that its sums are, side by side; where pixels lie apart they are 32 apart, as
- * those that it reads, so that lanes side by side store pixels side by side. */
+/* Where a lane stores. Its samples are those that its sums are, side by side; where pixels lie
+ * apart they are 32 apart, as those that it reads, so that lanes side by side store pixels side by
+ * side. */
 struct Target {
     unsigned char *to;
     int left; /* samples from its first to the picture's end */
@@ -367,7 +377,8 @@ template <typename S> __device__ void keep(const Wide<S> &s, const Walk &walk)
                              walk.top + y);
 }
 
-/* Blocks of a multiprocessor, where the compiler by itself would ask for fewer registers than do without spills; else 0. */
+/* Blocks of a multiprocessor, where the compiler by itself would ask for fewer registers than do
+ * without spills; else 0. */
 template <typename S> constexpr int BLOCKS = S::K == 5 && S::FILTERS == 1 ? 4 : 0;
 
 template <typename S>

@@ -6,8 +6,9 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* Whether the read (`event` POLLIN) or write (POLLOUT) that has just failed with errno is to be tried
- * again: a signal interrupted it, or the descriptor does not block, and was waited for here. */
+/* Whether the read (`event` POLLIN) or write (POLLOUT) that has just failed with errno is to be
+ * tried again: a signal interrupted it, or the descriptor does not block, and was waited for
+ * here. */
 static inline bool gf_again(int fd, short event)
 {
     struct pollfd wait = {.fd = fd, .events = event};

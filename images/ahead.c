@@ -1,6 +1,7 @@
-/* Rows are kept in a list of small pieces: each is freed when its last row is taken, so that a picture is never in
- * memory both here and there, and the thread soon ends when it is told to. What it fails at the reader fails at
- * again, with the same message, when it is asked for the next row: nothing is to be remembered here. */
+/* Rows are kept in a list of small pieces: each is freed when its last row is taken, so that a
+ * picture is never in memory both here and there, and the thread soon ends when it is told to. What
+ * it fails at the reader fails at again, with the same message, when it is asked for the next row:
+ * nothing is to be remembered here. */
 #include "images/ahead.h"
 
 #include <stdlib.h>

@@ -19,16 +19,17 @@ typedef struct GfAhead {
     atomic_bool stopping;
 } GfAhead;
 
-/* Starts a thread that calls `decode` for rows of the reader's picture, from the first on, until its
- * end, the limit, a failure, or gf_ahead_stop(). It counts their bytes in reader->ahead and its time
- * in reader->ahead_seconds. Without a thread nothing happens. */
+/* Starts a thread that calls `decode` for rows of the reader's picture, from the first on, until
+ * its end, the limit, a failure, or gf_ahead_stop(). It counts their bytes in reader->ahead and its
+ * time in reader->ahead_seconds. Without a thread nothing happens. */
 void gf_ahead_start(GfAhead *ahead, GfReader *reader,
                     GfStatus (*decode)(GfReader *reader, const GfBand *band), size_t limit);
 
 /* Returns when the thread has ended, after the rows in hand. */
 void gf_ahead_stop(GfAhead *ahead);
 
-/* Moves rows, as far as there are any, to the top of the band, and makes *band what is left to fill. */
+/* Moves rows, as far as there are any, to the top of the band, and makes *band what is left to
+ * fill. */
 void gf_ahead_take(GfAhead *ahead, GfBand *band);
 
 /* Ends the thread and frees the rows. */

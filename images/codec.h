@@ -49,9 +49,9 @@ GfStatus gf_reader_open(const char *path, const GfReadOptions *options, GfReader
 
 /* Starts a thread that decodes rows of the first picture before they are asked for: at most 256 MiB
  * and half of what options->max_memory leaves. gf_reader_rows() hands them out later, and reports
- * what failed. To be called once, before any row is read; until gf_reader_stop_ahead() the reader is
- * the thread's, and may only be closed. Where threads or memory are short, less or nothing is decoded
- * ahead. */
+ * what failed. To be called once, before any row is read; until gf_reader_stop_ahead() the reader
+ * is the thread's, and may only be closed. Where threads or memory are short, less or nothing is
+ * decoded ahead. */
 void gf_reader_start_ahead(GfReader *reader);
 
 /* Ends the thread, if there is one, which is soon but for a picture that does not stream. NULL is
@@ -89,8 +89,8 @@ typedef struct GfWriter {
 } GfWriter;
 
 /* Begins a picture (or `pictures` of one format) on `output`. `format` must be one that
- * gf_codec_accepts() takes. The metadata that the format can hold is written, the profile being that of
- * gf_profile_for(). */
+ * gf_codec_accepts() takes. The metadata that the format can hold is written, the profile being
+ * that of gf_profile_for(). */
 GfStatus gf_writer_create(GfOutput *output, const GfCodec *codec, const GfFormat *format,
                           size_t pictures, const GfMetadata *metadata,
                           const GfWriteOptions *options, GfWriter **writer);
@@ -135,8 +135,8 @@ extern const GfCodec *const gf_codecs[];
 /* The codec for an output name, by extension (letter case ignored); NULL when none fits. */
 const GfCodec *gf_codec_for_path(const char *path);
 
-/* How many gray pictures the codec needs for one of `format`: its channels, where they are neither gray nor
- * RGB and the codec can hold nothing else, or 1. */
+/* How many gray pictures the codec needs for one of `format`: its channels, where they are neither
+ * gray nor RGB and the codec can hold nothing else, or 1. */
 size_t gf_codec_maps(const GfCodec *codec, const GfFormat *format);
 
 /* GF_OK when pictures of `format` can be written, or GF_EUSAGE with the reason and what to do. */

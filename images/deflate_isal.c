@@ -1,10 +1,10 @@
 /* ISA-L's level 1: of the libraries that Debian has the fastest on filtered rows (twice as fast as
- * libdeflate's, five times as zlib's), and smaller than zlib's level 1. A flush after each piece ends it
- * at a byte; what ISA-L would make larger than it was is stored.
+ * libdeflate's, five times as zlib's), and smaller than zlib's level 1. A flush after each piece
+ * ends it at a byte; what ISA-L would make larger than it was is stored.
  *
- * Without history ISA-L (2.30) files the third byte under a hash of the stream's address instead of its own,
- * and where that is the place of one of the first three, other strings are found. So a piece's first byte
- * is stored, and is the history of the others. */
+ * Without history ISA-L (2.30) files the third byte under a hash of the stream's address instead of
+ * its own, and where that is the place of one of the first three, other strings are found. So a
+ * piece's first byte is stored, and is the history of the others. */
 #include <isa-l/igzip_lib.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -92,8 +92,8 @@ static inline size_t gf_row_bytes(const GfFormat *format)
     return gf_row_samples(format) * gf_sample_size(format->sample);
 }
 
-/* Bytes from one row to the next in memory: rows begin at multiples of GF_ALIGNMENT, but short ones lie
- * one behind the other, where padding could be most of what a narrow picture takes. */
+/* Bytes from one row to the next in memory: rows begin at multiples of GF_ALIGNMENT, but short ones
+ * lie one behind the other, where padding could be most of what a narrow picture takes. */
 static inline size_t gf_row_stride(const GfFormat *format)
 {
     size_t bytes = gf_row_bytes(format);

@@ -48,8 +48,8 @@ static const char *name_error(int error)
     }
 }
 
-/* ISA-L (2.30) keeps what does not fit, and does not give it out after an error; and the last that it made before a
- * distance too far back is a string of that distance, whatever stands there. */
+/* ISA-L (2.30) keeps what does not fit, and does not give it out after an error; and the last that
+ * it made before a distance too far back is a string of that distance, whatever stands there. */
 static void end_broken(GfInflater *inflater, int error, size_t *made)
 {
     const struct inflate_state *stream = &inflater->stream;

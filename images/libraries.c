@@ -1,5 +1,5 @@
-/* libpng, libjpeg and zlib say what a running program has got, where a system was upgraded under it;
- * libjpeg-turbo, ISA-L and libdeflate only what a program was compiled with. */
+/* libpng, libjpeg and zlib say what a running program has got, where a system was upgraded under
+ * it; libjpeg-turbo, ISA-L and libdeflate only what a program was compiled with. */
 #include "images/libraries.h"
 
 #include <png.h>

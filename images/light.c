@@ -1,5 +1,6 @@
-/* A profile's formulas are taken as they are. Its tables are, too, unless all their numbers are those of sRGB's
- * curve or of a power, rounded: then the curve says better what the profile meant, and costs less. */
+/* A profile's formulas are taken as they are. Its tables are, too, unless all their numbers are
+ * those of sRGB's curve or of a power, rounded: then the curve says better what the profile meant,
+ * and costs less. */
 #include "images/light.h"
 
 #include <stdlib.h>
@@ -123,7 +124,8 @@ double gf_table_encode(const GfCurve *curve, double light)
 #ifdef GPUFILTER_HAVE_LCMS2
 #include <lcms2.h>
 
-/* A table of 16-bit numbers that were rounded, or cut off, differs from its curve by less than one. */
+/* A table of 16-bit numbers that were rounded, or cut off, differs from its curve by less than
+ * one. */
 static bool is_rounded(const GfCurve *table, const GfCurve *curve)
 {
     for (size_t i = 0; i < table->points; i++) {
@@ -186,8 +188,8 @@ static GfCurve read_formula(int type, const double *p)
     return all_alike(curve).curves[0];
 }
 
-/* Does light grow with the number? Formulas are tried at so many places; where their parts meet they may be
- * apart by what the profile's numbers are rounded by. */
+/* Does light grow with the number? Formulas are tried at so many places; where their parts meet
+ * they may be apart by what the profile's numbers are rounded by. */
 static bool is_rising(const GfCurve *curve)
 {
     enum { PLACES = 4096 };

@@ -1,5 +1,5 @@
-/* What a picture's numbers mean in light: by sRGB's curve (IEC 61966-2-1), by a power, or by the curves of
- * its colour profile (ICC.1:2010, 10.5 curveType and 10.16 parametricCurveType). */
+/* What a picture's numbers mean in light: by sRGB's curve (IEC 61966-2-1), by a power, or by the
+ * curves of its colour profile (ICC.1:2010, 10.5 curveType and 10.16 parametricCurveType). */
 #pragma once
 
 #include <math.h>
@@ -10,8 +10,8 @@
  *
  *   (a x + b)^g + e  for x >= d,   c x + f  for x < d,
  *
- * which sRGB's curve and powers are cases of; or, where there are `points`, it lies on the straight lines
- * between table[i] at x = i / (points - 1), and beyond 1 grows as x does. */
+ * which sRGB's curve and powers are cases of; or, where there are `points`, it lies on the straight
+ * lines between table[i] at x = i / (points - 1), and beyond 1 grows as x does. */
 typedef struct GfCurve {
     double g, a, b, c, d, e, f;
     double split;  /* light at d, or at 0 where d is below it */
@@ -24,12 +24,13 @@ typedef struct GfLight {
     GfCurve curves[3];
 } GfLight;
 
-/* Sets *light, which the caller frees: as the profile says, else PNG's gAMA, else sRGB. GF_EINPUT when the
- * profile is damaged, has no curves, or has curves with no way back; GF_EFILTER when there is a profile,
- * and the program was built without lcms2; GF_EMEMORY. */
+/* Sets *light, which the caller frees: as the profile says, else PNG's gAMA, else sRGB. GF_EINPUT
+ * when the profile is damaged, has no curves, or has curves with no way back; GF_EFILTER when there
+ * is a profile, and the program was built without lcms2; GF_EMEMORY. */
 GfStatus gf_light_of(const GfMetadata *metadata, GfLight *light);
 
-/* Whether PNG's gAMA is the number that stands for sRGB's curve, for those who know powers only: 1 / 2.2. */
+/* Whether PNG's gAMA is the number that stands for sRGB's curve, for those who know powers only: 1
+ * / 2.2. */
 static inline bool gf_gamma_is_srgb(double gamma)
 {
     return fabs(gamma - 0.45455) <= 5e-4;
@@ -44,14 +45,15 @@ GfStatus gf_light_copy(const GfLight *light,
 bool gf_light_same(const GfLight *a, const GfLight *b);
 void gf_light_free(GfLight *light);
 
-/* The curve of channel c of `colours` channels; that of green where they are not red, green and blue. */
+/* The curve of channel c of `colours` channels; that of green where they are not red, green and
+ * blue. */
 static inline const GfCurve *gf_light_curve(const GfLight *light, size_t c, size_t colours)
 {
     return &light->curves[colours == 3 ? c : 1];
 }
 
-/* How much an error may grow on the way to light and back, for numbers from 0 to 1; INFINITY where the
- * curve is steep without limit, and for tables. */
+/* How much an error may grow on the way to light and back, for numbers from 0 to 1; INFINITY where
+ * the curve is steep without limit, and for tables. */
 double gf_curve_gain(const GfCurve *curve);
 double gf_curve_gain_back(const GfCurve *curve);
 
@@ -72,7 +74,8 @@ static inline double gf_curve_decode(const GfCurve *curve, double stored)
     return stored < 0.0 ? -light : light;
 }
 
-/* The way back. Of several numbers that mean the same light it gives the smallest, but for white. */
+/* The way back. Of several numbers that mean the same light it gives the smallest, but for
+ * white. */
 static inline double gf_curve_encode(const GfCurve *curve, double light)
 {
     double y = fabs(light), stored;

@@ -17,8 +17,8 @@ typedef struct NpyWriter {
     size_t scratch_rows;
 } NpyWriter;
 
-/* The shape as Python writes it: without axes that the picture does not need, but for those that the
- * array had from which it comes. */
+/* The shape as Python writes it: without axes that the picture does not need, but for those that
+ * the array had from which it comes. */
 static void print_shape(const GfWriter *writer, size_t axes, char *text, size_t size)
 {
     const GfFormat *format = &writer->format;

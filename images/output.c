@@ -1,9 +1,9 @@
 /* An output is written to a file that nobody sees and then named, so that a reader of the directory
  * finds the old file or the new one and never half of it. The unseen file is one without a name
  * (O_TMPFILE), which vanishes with the process even on SIGKILL; where the file system or a missing
- * /proc forbids that, it has a random name (temporary.h) that is removed on failure, on the way out,
- * or by a later run. All names are relative to an open descriptor of the
- * directory: moving or replacing the directory meanwhile cannot lead the output elsewhere.
+ * /proc forbids that, it has a random name (temporary.h) that is removed on failure, on the way
+ * out, or by a later run. All names are relative to an open descriptor of the directory: moving or
+ * replacing the directory meanwhile cannot lead the output elsewhere.
  *
  * What cannot be renamed (standard output, a pipe, a device) is spooled in the temporary directory
  * and copied at commit. */
@@ -98,8 +98,8 @@ static GfStatus open_directory(GfOutput *output, char *path)
                            : fail_errno("its directory cannot be used");
 }
 
-/* As far as it may be done: not everybody may give files away, then it is the group that is kept, or
- * nothing. */
+/* As far as it may be done: not everybody may give files away, then it is the group that is kept,
+ * or nothing. */
 static bool keep_owner(int fd, const struct stat *about)
 {
     return fchown(fd, about->st_uid, about->st_gid) == 0 ||

@@ -41,8 +41,8 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     longjmp(state->jump, 1);
 }
 
-/* libpng leaves tRNS out, and the picture's opacity with it. An empty one, a second one and one beside a
- * channel of opacity are no loss. */
+/* libpng leaves tRNS out, and the picture's opacity with it. An empty one, a second one and one
+ * beside a channel of opacity are no loss. */
 static bool loses_opacity(const GfPngReader *state, const char *text)
 {
     return strncmp(text, "tRNS: ", 6) == 0 && png_get_uint_32(state->header) > 0 &&
@@ -50,9 +50,9 @@ static bool loses_opacity(const GfPngReader *state, const char *text)
            !(png_get_color_type(state->png, state->info) & PNG_COLOR_MASK_ALPHA);
 }
 
-/* Warnings about most ancillary chunks are nobody's business. Those about IDAT and tRNS say that pixels
- * cannot be trusted, but for data beyond the last row. (A palette index without a colour gives no
- * warning: it is black, as in browsers.) */
+/* Warnings about most ancillary chunks are nobody's business. Those about IDAT and tRNS say that
+ * pixels cannot be trusted, but for data beyond the last row. (A palette index without a colour
+ * gives no warning: it is black, as in browsers.) */
 static void on_warning(png_structp png, png_const_charp text)
 {
     GfPngReader *state = png_get_error_ptr(png);

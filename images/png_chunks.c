@@ -1,8 +1,8 @@
-/* What libpng reads of a file. It is strict about pixels and lenient about the rest, but its limits make an
- * over-long ancillary chunk fatal, and it spends memory on chunks nobody asked for. So the bytes pass a small
- * filter first: the read function follows the chunks, leaves out ancillary ones that are not carried or are too
- * large, and brings metadata from behind the pixels to the front, where the file is no pipe. The chunks of pixels
- * are others than the file's: png_pixels.c. */
+/* What libpng reads of a file. It is strict about pixels and lenient about the rest, but its limits
+ * make an over-long ancillary chunk fatal, and it spends memory on chunks nobody asked for. So the
+ * bytes pass a small filter first: the read function follows the chunks, leaves out ancillary ones
+ * that are not carried or are too large, and brings metadata from behind the pixels to the front,
+ * where the file is no pipe. The chunks of pixels are others than the file's: png_pixels.c. */
 #include "images/png_reader.h"
 
 #include <stdlib.h>
@@ -103,8 +103,8 @@ static bool left_out(GfPngReader *state, uint32_t length)
     return true;
 }
 
-/* Reads the next chunk's header. In front of the first IDAT those of the late chunks come, one after
- * the other, and IDAT's own waits meanwhile. */
+/* Reads the next chunk's header. In front of the first IDAT those of the late chunks come, one
+ * after the other, and IDAT's own waits meanwhile. */
 static void read_chunk_header(GfPngReader *state)
 {
     if (!state->serving_late) {
@@ -122,8 +122,8 @@ static void read_chunk_header(GfPngReader *state)
     }
 }
 
-/* Takes an eXIf chunk of less than GF_PNG_CHUNK_MAX bytes; the first that is whole counts. libpng would drop
- * those of writers that put JPEG's "Exif\0\0" before the block. */
+/* Takes an eXIf chunk of less than GF_PNG_CHUNK_MAX bytes; the first that is whole counts. libpng
+ * would drop those of writers that put JPEG's "Exif\0\0" before the block. */
 static void take_exif(GfPngReader *state, uint32_t length)
 {
     enum { NAME = 4, PREFIX = 6 };

@@ -1,12 +1,12 @@
-/* Level 1 is to be fast, and no larger than what others write who take their time (zlib's level 6 on rows as
- * they are, as libvips does). Photographs and blurs become small by row filters, and the fast compressor is
- * enough. Of edges on black filters leave much, the same strings come again, and only a slow search finds
- * them; of grain neither is left, and it takes good codes.
+/* Level 1 is to be fast, and no larger than what others write who take their time (zlib's level 6
+ * on rows as they are, as libvips does). Photographs and blurs become small by row filters, and the
+ * fast compressor is enough. Of edges on black filters leave much, the same strings come again, and
+ * only a slow search finds them; of grain neither is left, and it takes good codes.
  *
- * So a strip that a filter helps is compressed fast, and where filters do not plainly win, some of the rows are
- * tried in other ways, until one is small enough, by a margin for what is not tried; how long strings are looked
- * for follows from what zlib's level 6 makes of a few. The constants are of trials on 435 pictures: photographs
- * under fifteen filters. */
+ * So a strip that a filter helps is compressed fast, and where filters do not plainly win, some of
+ * the rows are tried in other ways, until one is small enough, by a margin for what is not tried;
+ * how long strings are looked for follows from what zlib's level 6 makes of a few. The constants
+ * are of trials on 435 pictures: photographs under fifteen filters. */
 #include "images/png_compress.h"
 
 #include <stdint.h>
@@ -184,8 +184,8 @@ static size_t filter_sample(const GfPngRows *rows, unsigned filter, unsigned cha
     return size;
 }
 
-/* Whether filters win so plainly that nothing else need be tried. `made`: bytes that the strip takes by FAST;
- * `size`: of the sample, whose rows as they are stand ready here and below. */
+/* Whether filters win so plainly that nothing else need be tried. `made`: bytes that the strip
+ * takes by FAST; `size`: of the sample, whose rows as they are stand ready here and below. */
 static bool is_clear(GfPngCompressor *compressor, const GfPngRows *rows, size_t made, size_t size)
 {
     size_t share = made * size / filtered_size(rows);

@@ -1,10 +1,11 @@
-/* The filters' formulas are the standard's; all of a row's differences are independent of each other
- * when they are made (not when they are undone), so the loops below become vector code.
+/* The filters' formulas are the standard's; all of a row's differences are independent of each
+ * other when they are made (not when they are undone), so the loops below become vector code.
  *
- * One filter serves all rows of a strip: deflate's codes cost least where one kind of numbers is in a
- * block. It is chosen by the entropy of what the filters make of a few rows, which says nearly what
- * Huffman's codes will need. Least sums of absolute differences row by row, the usual way, are
- * as good for photographs, but take longer, and keep masks and drawings from being left as they are. */
+ * One filter serves all rows of a strip: deflate's codes cost least where one kind of numbers is in
+ * a block. It is chosen by the entropy of what the filters make of a few rows, which says nearly
+ * what Huffman's codes will need. Least sums of absolute differences row by row, the usual way, are
+ * as good for photographs, but take longer, and keep masks and drawings from being left as they
+ * are. */
 #include "images/png_filter.h"
 
 #include <math.h>
@@ -60,7 +61,8 @@ static inline int16_t distance(int a, int b)
     return d < 0 ? (int16_t)-d : d;
 }
 
-/* Of left, above and above left the one nearest to left + above - above left; 16 bits are enough. */
+/* Of left, above and above left the one nearest to left + above - above left; 16 bits are
+ * enough. */
 static inline __attribute__((always_inline)) void predict(const uint8_t *restrict row,
                                                           const uint8_t *restrict above,
                                                           size_t bytes, size_t pixel,

@@ -1,10 +1,11 @@
 /* The chunks of pixels that libpng is shown instead of the file's.
  *
- * libpng inflates by zlib and, as Debian builds it, undoes most row filters byte by byte: nine tenths of reading a
- * picture. Both are done here in a third or less of the time (png_lines.h), and libpng is shown chunks of the rows
- * stored, not compressed, and not filtered, which cost it a copy; all else about pixels stays libpng's. The stream
- * that it is shown says of itself that no string is more than 256 bytes away, as there are none: so zlib keeps no
- * copy of the last 32,768. Checksums of the file are looked at here. */
+ * libpng inflates by zlib and, as Debian builds it, undoes most row filters byte by byte: nine
+ * tenths of reading a picture. Both are done here in a third or less of the time (png_lines.h), and
+ * libpng is shown chunks of the rows stored, not compressed, and not filtered, which cost it a
+ * copy; all else about pixels stays libpng's. The stream that it is shown says of itself that no
+ * string is more than 256 bytes away, as there are none: so zlib keeps no copy of the last 32,768.
+ * Checksums of the file are looked at here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -91,7 +92,8 @@ static void begin_stream(GfPngReader *state)
         png_error(state->png, gf_message());
 }
 
-/* Takes some of what there is of the file's chunk, which is inflated as long as there is nothing to take. */
+/* Takes some of what there is of the file's chunk, which is inflated as long as there is nothing to
+ * take. */
 static const unsigned char *take_some(GfPngReader *state, size_t *size)
 {
     GfPngPixels *pixels = &state->pixels;
@@ -120,8 +122,9 @@ static void add(GfPngPart *part, const unsigned char *bytes, size_t size)
     part->size += size;
 }
 
-/* What a chunk says of the stream's end: its last block and a checksum, or a block of no type where the stream is
- * broken, for libpng to find what it would have found; and a byte more where the file has more. */
+/* What a chunk says of the stream's end: its last block and a checksum, or a block of no type where
+ * the stream is broken, for libpng to find what it would have found; and a byte more where the file
+ * has more. */
 static void add_end(GfPngReader *state)
 {
     static const unsigned char last[] = {1, 0, 0, 0xff, 0xff, 0, 0, 0, 0}, invalid[] = {7};
@@ -135,8 +138,9 @@ static void add_end(GfPngReader *state)
     pixels->closed = true;
 }
 
-/* Fills the chunk's parts. False where there is nothing left of the file's chunk. Before the first row is asked for,
- * the picture's size may be beyond all limits: no more than the stream's first bytes is shown. */
+/* Fills the chunk's parts. False where there is nothing left of the file's chunk. Before the first
+ * row is asked for, the picture's size may be beyond all limits: no more than the stream's first
+ * bytes is shown. */
 static bool fill_chunk(GfPngReader *state)
 {
     static const unsigned char stream[] = {0x08, 0x1d};

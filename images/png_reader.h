@@ -1,5 +1,6 @@
-/* A PNG file that is being read: what is known to png.c, which has libpng decode it, to png_chunks.c, which hands
- * libpng the file's bytes, and to png_pixels.c, which makes the chunks of pixels. */
+/* A PNG file that is being read: what is known to png.c, which has libpng decode it, to
+ * png_chunks.c, which hands libpng the file's bytes, and to png_pixels.c, which makes the chunks of
+ * pixels. */
 #pragma once
 
 #include <png.h>
@@ -90,7 +91,8 @@ void gf_png_next_chunk(GfPngReader *state);
 bool gf_png_is(const GfPngReader *state, const char *name);
 
 /* Goes on to the next chunk for libpng, at the end of one: true where it is one of pixels, which
- * gf_png_serve_pixels() hands out, false where it is the file's own, whose header is in state->header. */
+ * gf_png_serve_pixels() hands out, false where it is the file's own, whose header is in
+ * state->header. */
 bool gf_png_next_shown(GfPngReader *state);
 void gf_png_serve_pixels(GfPngReader *state, unsigned char *to, size_t size);
 

@@ -1,10 +1,10 @@
 /* A picture is cut into strips of rows, which are filtered and compressed each for itself, by
- * several threads, and written in their order: a strip is an IDAT chunk, and the chunks' data joined
- * are one zlib stream (RFC 1950). Its checksum is put together from those of the strips.
+ * several threads, and written in their order: a strip is an IDAT chunk, and the chunks' data
+ * joined are one zlib stream (RFC 1950). Its checksum is put together from those of the strips.
  *
  * The strips are the same whoever compresses them. A compressor that begins anew has no earlier
- * strings to refer to, which costs some tenths of a per cent, so a picture that has more work than many
- * threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
+ * strings to refer to, which costs some tenths of a per cent, so a picture that has more work than
+ * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
  * memory depends on the workers, not on the picture. */

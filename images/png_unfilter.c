@@ -1,6 +1,6 @@
-/* A pixel is made of the one left of it, so they are done one after the other, the bytes of each at once: a vector
- * of 16-bit numbers, as SSE2 has it, which every x86-64 has; and of Paeth's filter, which takes longest and which most
- * rows of photographs have, two rows at a time. */
+/* A pixel is made of the one left of it, so they are done one after the other, the bytes of each at
+ * once: a vector of 16-bit numbers, as SSE2 has it, which every x86-64 has; and of Paeth's filter,
+ * which takes longest and which most rows of photographs have, two rows at a time. */
 #include "images/png_unfilter.h"
 
 #include <stdint.h>
@@ -90,8 +90,9 @@ INLINE void undo_paeths(unsigned char *row, const unsigned char *above, size_t s
     }
 }
 
-/* Two rows of pixels of up to four bytes, the second a pixel behind the first: vectors are of a pixel of each. So
- * the second one's pixels above and left of that are what the vector before had for the first. */
+/* Two rows of pixels of up to four bytes, the second a pixel behind the first: vectors are of a
+ * pixel of each. So the second one's pixels above and left of that are what the vector before had
+ * for the first. */
 typedef struct Two {
     __m128i made, corner;
 } Two;

@@ -138,9 +138,9 @@ static bool is_utf8(const char *text)
     return true;
 }
 
-/* The chunk for a text: tEXt means Latin-1, which ASCII is, iTXt UTF-8 of some language. Where nothing is known
- * of the bytes they are taken for UTF-8 when every one of them fits into a well-formed sequence, as Latin-1 prose
- * hardly ever does. */
+/* The chunk for a text: tEXt means Latin-1, which ASCII is, iTXt UTF-8 of some language. Where
+ * nothing is known of the bytes they are taken for UTF-8 when every one of them fits into a
+ * well-formed sequence, as Latin-1 prose hardly ever does. */
 static int text_kind(const GfText *text)
 {
     enum { LONG_TEXT = 1024 };

@@ -1,5 +1,5 @@
-/* A profile for RGB says nothing true about a picture that has become gray, nor does gamma survive in a format
- * that has no word for it, unless a profile takes it over. */
+/* A profile for RGB says nothing true about a picture that has become gray, nor does gamma survive
+ * in a format that has no word for it, unless a profile takes it over. */
 #include "images/profile.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static bool fits(const GfBlob *icc, size_t colours)
     return memcmp(icc->data + COLOUR_SPACE, colours == 1 ? "GRAY" : "RGB ", 4) == 0;
 }
 
-/* The bytes that the profile itself has by its header (ICC.1:2010, 7.2.2): JPEG's often have padding behind them,
- * which libpng refuses. */
+/* The bytes that the profile itself has by its header (ICC.1:2010, 7.2.2): JPEG's often have
+ * padding behind them, which libpng refuses. */
 static size_t size_of(const GfBlob *icc)
 {
     const unsigned char *b = icc->data;
@@ -31,8 +31,8 @@ static size_t size_of(const GfBlob *icc)
 #ifdef GPUFILTER_HAVE_LCMS2
 #include <lcms2.h>
 
-/* Closes the profile, which may be NULL: then there is none. Its date is fixed (ICC.1:2010, 7.2.8), so that the
- * same picture always becomes the same file. */
+/* Closes the profile, which may be NULL: then there is none. Its date is fixed (ICC.1:2010, 7.2.8),
+ * so that the same picture always becomes the same file. */
 static GfStatus save(cmsHPROFILE profile, GfBlob *saved)
 {
     enum { DATE = 24 };
@@ -67,8 +67,8 @@ static GfStatus make_gray(const GfBlob *icc, GfBlob *profile)
     return status;
 }
 
-/* Without chromaticities they are sRGB's; what is sRGB altogether needs no profile. White of gray is D50, as
- * ICC.1:2010 has it in all profiles (7.2.16), whatever it was. */
+/* Without chromaticities they are sRGB's; what is sRGB altogether needs no profile. White of gray
+ * is D50, as ICC.1:2010 has it in all profiles (7.2.16), whatever it was. */
 static GfStatus make_from_chunks(const GfMetadata *metadata, size_t colours, GfBlob *profile)
 {
     static const double srgb[] = {0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06};

@@ -1,5 +1,5 @@
-/* Contact sheets: tiles of one size, row by row in a grid that is as many tiles wide as high, with a
- * margin around each. */
+/* Contact sheets: tiles of one size, row by row in a grid that is as many tiles wide as high, with
+ * a margin around each. */
 #pragma once
 
 #include "images/image.h"
@@ -12,8 +12,8 @@ typedef struct GfSheet {
 
 enum { GF_SHEET_MARGIN = 4 };
 
-/* Lays out that many tiles, at least one. columns 0: the least number that is no less than that of rows.
- * GF_ELIMIT when a side, or the samples of a row, are more than a size can be. */
+/* Lays out that many tiles, at least one. columns 0: the least number that is no less than that of
+ * rows. GF_ELIMIT when a side, or the samples of a row, are more than a size can be. */
 GfStatus gf_sheet_plan(size_t tiles, size_t columns, size_t tile_width, size_t tile_height,
                        size_t margin, GfSheet *sheet);
 

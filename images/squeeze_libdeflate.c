@@ -1,7 +1,8 @@
-/* libdeflate compresses as well as zlib in a third of the time, but only whole streams: its last block is
- * marked as the last, and ends anywhere in a byte. So zlib looks for that block (it can stop at the end of
- * each), its mark is taken away, and an empty stored block, which begins where the blocks end and itself ends at
- * a byte's end, makes a piece of it. That is how zlib's examples/gzjoin.c joins files. */
+/* libdeflate compresses as well as zlib in a third of the time, but only whole streams: its last
+ * block is marked as the last, and ends anywhere in a byte. So zlib looks for that block (it can
+ * stop at the end of each), its mark is taken away, and an empty stored block, which begins where
+ * the blocks end and itself ends at a byte's end, makes a piece of it. That is how zlib's
+ * examples/gzjoin.c joins files. */
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,8 @@ enum {
     SCRATCH = 64 << 10
 };
 
-/* Of rows in which some strings come again level 6 mostly makes no more than zlib's level 6, in three fifths of
- * the next level's time; of masks only that one does. */
+/* Of rows in which some strings come again level 6 mostly makes no more than zlib's level 6, in
+ * three fifths of the next level's time; of masks only that one does. */
 static const int levels[GF_SEARCHES] = {
     [GF_SEARCH_SHORT] = 5, [GF_SEARCH_MEDIUM] = 6, [GF_SEARCH_LONG] = 7};
 
@@ -31,7 +32,8 @@ struct GfSqueezer {
     unsigned char scratch[SCRATCH]; /* for what nobody reads */
 };
 
-/* Takes all memory, zlib's window too, so that what comes out never depends on what is left of it. */
+/* Takes all memory, zlib's window too, so that what comes out never depends on what is left of
+ * it. */
 static GfStatus prepare(GfSqueezer *squeezer)
 {
     z_stream *inflater = &squeezer->inflate;

@@ -1,5 +1,5 @@
-/* Where there is no libdeflate: zlib, one level above its usual one, for what joining pieces costs. All searches are
- * that one. */
+/* Where there is no libdeflate: zlib, one level above its usual one, for what joining pieces costs.
+ * All searches are that one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>

@@ -6,8 +6,9 @@
 
 #include "common/status.h"
 
-/* ".gpufilter-", 12 digits for the running system, "-", 16 random ones: short, whatever the output's
- * name is, since a name as long as the file system allows leaves no room for an addition. */
+/* ".gpufilter-", 12 digits for the running system, "-", 16 random ones: short, whatever the
+ * output's name is, since a name as long as the file system allows leaves no room for an
+ * addition. */
 enum { GF_TEMPORARY_SIZE = 48 };
 
 typedef struct GfTemporary {

@@ -1,5 +1,5 @@
-/* Blocks in blocks: layers that keep the size, additions of what stood before a block, descents by a
- * stride and back. */
+/* Blocks in blocks: layers that keep the size, additions of what stood before a block, descents by
+ * a stride and back. */
 #include "tests/draft.h"
 
 #include <math.h>

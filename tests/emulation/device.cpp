@@ -118,14 +118,15 @@ void tell_there([[maybe_unused]] void *own, [[maybe_unused]] const void **left,
 #endif
 }
 
-/* Tells ThreadSanitizer which thread works from now on. That they take turns puts nothing in an order. */
+/* Tells ThreadSanitizer which thread works from now on. That they take turns puts nothing in an
+ * order. */
 void tell_who([[maybe_unused]] void *fiber)
 {
     TELL_RACES(__tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync));
 }
 
-/* From the scheduler to a thread, and back: as swapcontext() does, which asks the system each time which signals are
- * blocked. */
+/* From the scheduler to a thread, and back: as swapcontext() does, which asks the system each time
+ * which signals are blocked. */
 void enter(Thread &thread)
 {
     tell_going(&scheduler.told, thread.context.uc_stack.ss_sp, STACK);
@@ -291,8 +292,8 @@ struct Launch {
     std::function<void()> kernel;
 };
 
-/* ISA-L's functions end without vzeroupper: after them the kernels' instructions of SSE and libm's of AVX, which take
- * turns, would take 160 ns each. */
+/* ISA-L's functions end without vzeroupper: after them the kernels' instructions of SSE and libm's
+ * of AVX, which take turns, would take 160 ns each. */
 void leave_avx()
 {
 #ifdef __x86_64__

@@ -1,14 +1,17 @@
-/* A device that is none, for kernels: what CUDA C++ adds to C++, on the processor. A block's threads are coroutines, which
- * wait for each other where a kernel's threads do and run in an order of chance, warp by warp; so a barrier that is
- * missing shows as a wrong output, for one order or another, and one that not all reach as a deadlock, which ends the
- * program with a message. Memory is the host's: with AddressSanitizer what is read or written outside it is found, and
- * with ThreadSanitizer what two threads of a block do to the same place with no barrier between them, whatever comes of
- * it. (Of two blocks that is not found: they run one after the other.)
- * Not found is what a block reads of its static shared memory before it has written it, if the block before left the
- * same there, nor a product of groups that is not waited for: those are made at once. There are no clusters.
+/* A device that is none, for kernels: what CUDA C++ adds to C++, on the processor. A block's
+ * threads are coroutines, which wait for each other where a kernel's threads do and run in an order
+ * of chance, warp by warp; so a barrier that is missing shows as a wrong output, for one order or
+ * another, and one that not all reach as a deadlock, which ends the program with a message. Memory
+ * is the host's: with AddressSanitizer what is read or written outside it is found, and with
+ * ThreadSanitizer what two threads of a block do to the same place with no barrier between them,
+ * whatever comes of it. (Of two blocks that is not found: they run one after the other.) Not found
+ * is what a block reads of its static shared memory before it has written it, if the block before
+ * left the same there, nor a product of groups that is not waited for: those are made at once.
+ * There are no clusters.
  *
- * Included before all else in a kernel file (-include), with tests/emulation in front of the sources in the search for
- * headers, so that those of this folder stand for gpu/instructions.cuh, gpu/groups.cuh and <cuda_pipeline.h>. */
+ * Included before all else in a kernel file (-include), with tests/emulation in front of the
+ * sources in the search for headers, so that those of this folder stand for gpu/instructions.cuh,
+ * gpu/groups.cuh and <cuda_pipeline.h>. */
 #pragma once
 
 #include <algorithm>
@@ -46,7 +49,8 @@ extern dim3 blockDim, gridDim;
 namespace emulation
 {
 
-/* Puts a kernel's blocks on a stream; one of no threads, or of more than there may be, fails as it does on a device. */
+/* Puts a kernel's blocks on a stream; one of no threads, or of more than there may be, fails as it
+ * does on a device. */
 cudaError_t launch(const dim3 &grid, const dim3 &threads, size_t bytes, cudaStream_t stream,
                    std::function<void()> kernel);
 
@@ -62,12 +66,14 @@ struct alignas(16) Told {
     unsigned char bytes[MOST];
 };
 
-/* Waits until all threads of the mask that have not ended call it; what each told stands in the array of 32 that is
- * returned, until the thread calls it again. As with CUDA's instructions what they did before is done for the others
- * only where they meet for nothing else: where `size` is 0. */
+/* Waits until all threads of the mask that have not ended call it; what each told stands in the
+ * array of 32 that is returned, until the thread calls it again. As with CUDA's instructions what
+ * they did before is done for the others only where they meet for nothing else: where `size` is
+ * 0. */
 const Told *meet(unsigned mask, const void *told, size_t size);
 
-/* Waits at a barrier until `count` threads have come or arrived; 0 at barrier 0: all that have not ended. */
+/* Waits at a barrier until `count` threads have come or arrived; 0 at barrier 0: all that have not
+ * ended. */
 void wait_at(unsigned barrier, unsigned count);
 void arrive_at(unsigned barrier, unsigned count);
 
@@ -78,19 +84,22 @@ bool holds_for_all(bool predicate);
 using Condition = bool(const void *asked, unsigned value);
 void wait_until(Condition *condition, const void *asked, unsigned value);
 
-/* A copy that is done when the thread waits for it, as late as may be; copies up to end_copies() are a group. */
+/* A copy that is done when the thread waits for it, as late as may be; copies up to end_copies()
+ * are a group. */
 void begin_copy(void *to, const void *from, size_t size);
 void end_copies();
 
 /* Waits for all groups of copies of this thread but the last `but`. */
 void wait_for_copies(size_t but);
 
-/* What a product reads from the time it is begun until the thread waits for it: nobody may write there. */
+/* What a product reads from the time it is begun until the thread waits for it: nobody may write
+ * there. */
 void begin_read(const void *from, size_t size);
 void wait_for_reads();
 
-/* What a thread did before it published at a place is done for all that receive from there. Barriers do both, and
- * nothing else puts the work of two threads in an order: ThreadSanitizer reports what needs one and has none. */
+/* What a thread did before it published at a place is done for all that receive from there.
+ * Barriers do both, and nothing else puts the work of two threads in an order: ThreadSanitizer
+ * reports what needs one and has none. */
 void publish(const void *place);
 void receive(const void *place);
 

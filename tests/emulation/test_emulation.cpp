@@ -1,5 +1,5 @@
-/* That the emulated device (device.h) does what a kernel asks for, and finds what a kernel must not do: each in a process
- * of its own, which has to end as expected. */
+/* That the emulated device (device.h) does what a kernel asks for, and finds what a kernel must not
+ * do: each in a process of its own, which has to end as expected. */
 #include "gpu/groups.cuh"
 #include "gpu/instructions.cuh"
 
@@ -33,7 +33,8 @@ void reverse(int *out)
     out[i] = memory[THREADS - 1 - i];
 }
 
-/* The sum of all threads' numbers, by shuffles and a barrier that half of the warps only arrive at. */
+/* The sum of all threads' numbers, by shuffles and a barrier that half of the warps only arrive
+ * at. */
 void add_up(int *out)
 {
     GF_BLOCK_MEMORY(int, memory);

@@ -24,7 +24,8 @@ typedef struct Array {
 } Array;
 
 /* Poisoned. Rows, planes and pictures are `gap` samples longer than they have to be, the first
- * sample lies `shift` samples off the alignment of an allocation. Where rows begin as vectors do, pictures do too. */
+ * sample lies `shift` samples off the alignment of an allocation. Where rows begin as vectors do,
+ * pictures do too. */
 Array make_array(const GfFormat *format, size_t count, Lay lay, size_t gap, size_t shift,
                  unsigned char poison);
 

@@ -172,7 +172,8 @@ void test_options(void)
                 }
 }
 
-/* Sums of integers that cancel, and a fraction that is added to them: exact, as long as it comes last. */
+/* Sums of integers that cancel, and a fraction that is added to them: exact, as long as it comes
+ * last. */
 static void cancelling(GfSample depth)
 {
     static const double taps[] = {100, -100, 1};
@@ -270,9 +271,10 @@ void test_sweep(void)
         }
 }
 
-/* Gray pictures of floats whose sides are about those of short strips (128 x 8 and 128 x 16 samples and twice
- * that), or less than a vector; samples out as floats and, by a second step, as bytes. Then some that are large
- * enough for 5 x 5 and 7 x 7 to go by such strips, the last for blocks that read ahead. */
+/* Gray pictures of floats whose sides are about those of short strips (128 x 8 and 128 x 16 samples
+ * and twice that), or less than a vector; samples out as floats and, by a second step, as bytes.
+ * Then some that are large enough for 5 x 5 and 7 x 7 to go by such strips, the last for blocks
+ * that read ahead. */
 void test_short_strips(void)
 {
     static const size_t widths[] = {1,   2,   3,   4,   5,   7,   8,   124, 125, 126, 127,
@@ -308,8 +310,9 @@ void test_short_strips(void)
                 options_of(GF_F32, (GfBorder)border), kernel(1, 7, 7, FRACTION));
 }
 
-/* What the form of `special` for 3 x 3 on bytes takes: one kernel on gray, its sums stored as they are, scaled, moved
- * to the middle of the range, or their size; lengths of gradients on gray and RGB. */
+/* What the form of `special` for 3 x 3 on bytes takes: one kernel on gray, its sums stored as they
+ * are, scaled, moved to the middle of the range, or their size; lengths of gradients on gray and
+ * RGB. */
 static GfFilter *byte_filter(size_t turn, GfPlanOptions *options)
 {
     GfFilter *filter = new_filter();
@@ -337,8 +340,8 @@ static GfFilter *byte_filter(size_t turn, GfPlanOptions *options)
     return filter;
 }
 
-/* Sides about those of a lane's vector (16 samples), of a strip (512 x 8) or half of one, of a block (512 x 32); then
- * large ones. */
+/* Sides about those of a lane's vector (16 samples), of a strip (512 x 8) or half of one, of a
+ * block (512 x 32); then large ones. */
 void test_byte_strips(void)
 {
     static const size_t widths[] = {1,   2,   3,   4,    5,    6,    10,  11,  15,  16,   17,

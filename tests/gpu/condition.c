@@ -4,8 +4,8 @@
 
 #include "tests/gpu/report.h"
 
-/* Numbers a last place of f32 larger or smaller, by lots that are the same for each case; NULL of NULL. The
- * caller frees them. */
+/* Numbers a last place of f32 larger or smaller, by lots that are the same for each case; NULL of
+ * NULL. The caller frees them. */
 static double *move(const double *numbers, size_t count)
 {
     double *made = NULL;

@@ -7,8 +7,8 @@
 /* A step with all that a launch of it needs but for its rows: a test stand. */
 typedef struct Stand Stand;
 
-/* Uploads the step's numbers as f64 when `wide`, else f32. `row` is NULL for a pool, `pool` unless the
- * method is to do that too. */
+/* Uploads the step's numbers as f64 when `wide`, else f32. `row` is NULL for a pool, `pool` unless
+ * the method is to do that too. */
 Stand *make_stand(const GfAlgorithm *row, const GfStep *step, const GfStep *pool, bool wide);
 void free_stand(Stand *stand);
 

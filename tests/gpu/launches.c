@@ -115,8 +115,8 @@ static void random_minibatch(size_t turn)
     run_trial(&trial, filter);
 }
 
-/* The first layer of a network, its function and the pool of 2 x 2 after it in one launch. Pictures are
- * large enough for a window. */
+/* The first layer of a network, its function and the pool of 2 x 2 after it in one launch. Pictures
+ * are large enough for a window. */
 static size_t random_pooled_minibatch(size_t turn)
 {
     const GfSample *kind = kinds[turn % 5];
@@ -217,7 +217,8 @@ static void pooled_apart(size_t turn)
     gf_filter_free(filter);
 }
 
-/* A picture of noise over many orders of magnitude, from row to row, and with some samples far above. */
+/* A picture of noise over many orders of magnitude, from row to row, and with some samples far
+ * above. */
 static Block steep_picture(const GfFormat *format)
 {
     Block block = random_picture(format);
@@ -230,7 +231,8 @@ static Block steep_picture(const GfFormat *format)
     return block;
 }
 
-/* The tallest tiling of `tensor` for layers on a picture; 0, the method's choice, on other layers. */
+/* The tallest tiling of `tensor` for layers on a picture; 0, the method's choice, on other
+ * layers. */
 static size_t tallest(const GfAlgorithm *row, const GfStep *step)
 {
     return strcmp(row->name, "tensor") == 0 && gf_tensor_is_first(step)
@@ -305,8 +307,8 @@ static void crowd(size_t side)
     run_trial(&trial, filter);
 }
 
-/* Small layers on so many pictures, with nothing between their rows, that each block takes several of them whole:
- * widths about what such a block holds, zeros around them or nothing. */
+/* Small layers on so many pictures, with nothing between their rows, that each block takes several
+ * of them whole: widths about what such a block holds, zeros around them or nothing. */
 static void small_pictures(size_t turn)
 {
     static const size_t widths[] = {12, 84, 7,  80,
@@ -381,8 +383,8 @@ void test_minibatches(void)
         unaligned_maps(i);
 }
 
-/* A wide kernel on a picture of every width up to 70, and then of up to five strips; most often rows begin where
- * vectors do. */
+/* A wide kernel on a picture of every width up to 70, and then of up to five strips; most often
+ * rows begin where vectors do. */
 static void wide_kernel(size_t i, size_t channels)
 {
     static const GfSample depths[] = {GF_U8, GF_U8, GF_U8, GF_U16, GF_F32};
@@ -405,7 +407,8 @@ static void wide_kernel(size_t i, size_t channels)
     run_trial(&trial, filter);
 }
 
-/* A product of a column and a row, on the same pictures; on RGB square ones, by wider strips, too. */
+/* A product of a column and a row, on the same pictures; on RGB square ones, by wider strips,
+ * too. */
 static void wide_factors(size_t i)
 {
     static const size_t sides[] = {7, 15, 31, 9, 21};
@@ -442,9 +445,9 @@ static void low_picture(size_t height)
     run_trial(&trial, filter);
 }
 
-/* Kernels of many rows, on pictures from which on their sums roll (gf_tensor_rolling_plan()), cut into units that end
- * anywhere in a turn of the sums, as after the last row of one; rows of whole words, and others. On cards where they
- * do. */
+/* Kernels of many rows, on pictures from which on their sums roll (gf_tensor_rolling_plan()), cut
+ * into units that end anywhere in a turn of the sums, as after the last row of one; rows of whole
+ * words, and others. On cards where they do. */
 static void rolling_turns(void)
 {
     GfCard card;
@@ -577,7 +580,8 @@ void test_large_kernels(void)
     report(launches_of("tensor") - again > cases, "kernels on 16 bits", "few by tensor");
 }
 
-/* Now and then two kernels (`two`), other anchors and a function, on random pictures. Frees the filter. */
+/* Now and then two kernels (`two`), other anchors and a function, on random pictures. Frees the
+ * filter. */
 static void run_varied(const char *what, size_t i, bool two, bool wide, GfFilter *filter,
                        GfLinear *linear)
 {
@@ -599,9 +603,9 @@ static void run_varied(const char *what, size_t i, bool two, bool wide, GfFilter
     run_trial(&trial, filter);
 }
 
-/* Kernels of all shapes on all samples, in f32 and f64, one and two: what `special` has no registers for. Every number of
- * taps that is left over at the end of a row, kernels of one chunk and of several, pictures of less than a tile and of
- * several. */
+/* Kernels of all shapes on all samples, in f32 and f64, one and two: what `special` has no
+ * registers for. Every number of taps that is left over at the end of a row, kernels of one chunk
+ * and of several, pictures of less than a tile and of several. */
 static void kernel_in_tiles(size_t i)
 {
     const size_t most = quick ? 20 : i % 8 == 7 ? 140 : 40;
@@ -620,7 +624,8 @@ void test_kernels_in_tiles(void)
     report(launches_of("special") - before > cases / 2, "kernels in tiles", "few by special");
 }
 
-/* Small squares and products of all samples, summed in f64, one and two, on pictures of less than a strip and of several. */
+/* Small squares and products of all samples, summed in f64, one and two, on pictures of less than a
+ * strip and of several. */
 static void sums_in_f64(size_t i)
 {
     const bool two = i % 5 == 4, product = i % 2;

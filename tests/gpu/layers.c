@@ -127,8 +127,8 @@ static bool random_tall_layer(size_t turn)
     return gray_layer("tall layers", turn, 4, across, down);
 }
 
-/* Layers on pictures in the forms that `tensor` has for few channels: kernels of 3 to 11 rows, windows 1, 2
- * or 4 pixels apart, maps below, at and above what a product holds. */
+/* Layers on pictures in the forms that `tensor` has for few channels: kernels of 3 to 11 rows,
+ * windows 1, 2 or 4 pixels apart, maps below, at and above what a product holds. */
 static bool random_picture_layer(size_t turn)
 {
     static const size_t strides[] = {1, 1, 2, 4};
@@ -153,8 +153,9 @@ static bool random_picture_layer(size_t turn)
     return run_picked("picture layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
-/* That with its function and a pool of 2 x 2, which `special` does in one launch, and what may stand
- * around them: a filter before, pools behind, the same once more; or the layer's maps are read again. */
+/* That with its function and a pool of 2 x 2, which `special` does in one launch, and what may
+ * stand around them: a filter before, pools behind, the same once more; or the layer's maps are
+ * read again. */
 static bool random_pooled_layer(size_t turn)
 {
     enum { END, POOL, AGAIN, SUM, ENDS };
@@ -187,7 +188,8 @@ static bool random_pooled_layer(size_t turn)
     return run_picked("pooled layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
-/* A network's first layer, which has what makes its channels of the picture's in weights and bias. */
+/* A network's first layer, which has what makes its channels of the picture's in weights and
+ * bias. */
 static bool random_entered_layer(size_t turn)
 {
     static const GfSample ins[] = {GF_U8, GF_U8, GF_U16, GF_F32};
@@ -300,8 +302,9 @@ static void random_network(size_t turn)
     run_one("networks", format, layer_options(depth, turn / DEPTHS), filter);
 }
 
-/* Layers of a map each, whose kernels may begin before those whose map they read have ended; a third of the pictures are
- * too large for a block's shared memory; of the quick ones one, since racecheck takes much memory. */
+/* Layers of a map each, whose kernels may begin before those whose map they read have ended; a
+ * third of the pictures are too large for a block's shared memory; of the quick ones one, since
+ * racecheck takes much memory. */
 static bool random_chain(size_t turn)
 {
     const GfSample *depth = depths[turn % DEPTHS];

@@ -13,8 +13,8 @@
 /* Output pixels: a multiple of every tile. */
 enum { WIDTH = 1024, HEIGHT = 64, ALIGNED = 16 };
 
-/* The tile that the sources give figures for, or whose size does not depend on the card, where it is
- * not the method's own choice. */
+/* The tile that the sources give figures for, or whose size does not depend on the card, where it
+ * is not the method's own choice. */
 static const char *const told_tiles[][2] = {
     {"shared", "8x8"}, {"tiled", "32x32"}, {"cached", "32x32"}, {"special", "n16"}};
 

@@ -2,10 +2,10 @@
  * against themselves: bits must not depend on bands, launches or the place in a minibatch. Each
  * method has to take some of the cases, and to refuse the others in its own name.
  *
- * Without frameworks, so that it runs wherever there is a GPU. `--quick` runs a part of the
- * cases, for compute-sanitizer; `--group NAME` one group; `--list` prints the groups' names instead. `--loads METHOD`
- * launches one step once and prints what filters/model.h says that it loads, for a profiler to confirm. Exit
- * status: 0 all passed, 1 not, 77 no device. */
+ * Without frameworks, so that it runs wherever there is a GPU. `--quick` runs a part of the cases,
+ * for compute-sanitizer; `--group NAME` one group; `--list` prints the groups' names instead.
+ * `--loads METHOD` launches one step once and prints what filters/model.h says that it loads, for a
+ * profiler to confirm. Exit status: 0 all passed, 1 not, 77 no device. */
 #include <stdio.h>
 #include <string.h>
 

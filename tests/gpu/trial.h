@@ -16,6 +16,6 @@ typedef struct Trial {
     size_t tiling; /* of `tensor`: it has to go with the step; 0: any other than its own may not */
 } Trial;
 
-/* A layer and a pool by the methods that do both in one launch; how many did. Nothing when the plan has
- * other steps, or there is none. Frees the filter. */
+/* A layer and a pool by the methods that do both in one launch; how many did. Nothing when the plan
+ * has other steps, or there is none. Frees the filter. */
 size_t run_trial(const Trial *trial, GfFilter *filter);

@@ -3,7 +3,8 @@
 
 #include "filters/plan.h"
 
-/* A bank of one kernel, anchored in its middle, on a square picture of 8 bits. The weights stay the caller's. */
+/* A bank of one kernel, anchored in its middle, on a square picture of 8 bits. The weights stay the
+ * caller's. */
 static inline GfStep bank_step(size_t side, size_t channels, size_t width, size_t height,
                                double *weights)
 {

@@ -65,7 +65,8 @@ static bool lock(void)
     return locked;
 }
 
-/* Leaves time for one who waits: or a thread whose kernels run in each call would come back first every time. */
+/* Leaves time for one who waits: or a thread whose kernels run in each call would come back first
+ * every time. */
 static void unlock(const bool *locked)
 {
     if (*locked)

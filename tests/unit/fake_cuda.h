@@ -1,7 +1,8 @@
-/* CUDA devices that are none (fake_devices.h), for the code that drives some. Their memory is the host's. What is put
- * on their streams is done sooner or later: between calls some streams go on, which and how far is chance, in the order
- * that events and synchronisation demand and no other. So what is not ordered comes out wrong, for one seed or another.
- * A device that is lost does nothing more. Kernels come from elsewhere: fake_kernels.h, or tests/emulation. */
+/* CUDA devices that are none (fake_devices.h), for the code that drives some. Their memory is the
+ * host's. What is put on their streams is done sooner or later: between calls some streams go on,
+ * which and how far is chance, in the order that events and synchronisation demand and no other. So
+ * what is not ordered comes out wrong, for one seed or another. A device that is lost does nothing
+ * more. Kernels come from elsewhere: fake_kernels.h, or tests/emulation. */
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,8 +17,8 @@ extern "C" {
 /* Starts anew. */
 void fake_begin(uint64_t seed);
 
-/* Lets one call fail that makes something or puts something on a stream: as if memory were short, after so many
- * others. */
+/* Lets one call fail that makes something or puts something on a stream: as if memory were short,
+ * after so many others. */
 void fake_fail_after(size_t calls);
 
 /* The name of the call that failed, of a launch that of its method; NULL: none has. */
@@ -29,7 +30,8 @@ size_t fake_left(void);
 /* What failed, or NULL: a row that is not where it is looked for. */
 const char *fake_complaint(void);
 
-/* A kernel's blocks with its arguments; where they are not wanted, only gives back what the context holds. */
+/* A kernel's blocks with its arguments; where they are not wanted, only gives back what the context
+ * holds. */
 typedef void FakeKernel(void *context, bool wanted);
 
 /* Puts a kernel on a stream. */

@@ -1,5 +1,5 @@
-/* Rows that were decoded ahead are those that a plain reader gives, however many they are, and so are failures;
- * a run that is handed such a reader writes the same bytes. */
+/* Rows that were decoded ahead are those that a plain reader gives, however many they are, and so
+ * are failures; a run that is handed such a reader writes the same bytes. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,8 @@ static GfReader *open_ahead(const char *path, const GfReadOptions *options, size
     }
 }
 
-/* Reads all pictures in bands of `rows` and to the end. Returns how many rows came before a failure. */
+/* Reads all pictures in bands of `rows` and to the end. Returns how many rows came before a
+ * failure. */
 static size_t read_all(GfReader *reader, size_t rows, unsigned char *samples, GfError *error)
 {
     size_t row_bytes = gf_row_bytes(&reader->format), stride = row_bytes + 16, total = 0;
@@ -126,8 +127,8 @@ static size_t read_all(GfReader *reader, size_t rows, unsigned char *samples, Gf
     return total;
 }
 
-/* With that many bytes of rows decoded ahead, or more, everything is as without; but a failure may come some rows
- * earlier, with the piece that it is in. */
+/* With that many bytes of rows decoded ahead, or more, everything is as without; but a failure may
+ * come some rows earlier, with the piece that it is in. */
 static void assert_same(const char *name, const GfReadOptions *options, size_t rows, size_t ahead)
 {
     GfReader *reader;
@@ -271,7 +272,8 @@ static void reader_may_be_closed_at_any_time(void **state)
 
 /* The way of one picture. */
 
-/* Filters a.png into out.png, where `ahead` bytes of it or more were decoded ahead; 0: it is not opened yet. */
+/* Filters a.png into out.png, where `ahead` bytes of it or more were decoded ahead; 0: it is not
+ * opened yet. */
 static GfStatus filter(char *kernel, char *memory, size_t ahead, GfRecord *record)
 {
     GfOptions options;
@@ -335,7 +337,8 @@ static void outputs_are_the_same(void **state)
     }
 }
 
-/* The rows in flight need 39 KiB at least; those that were decoded ahead count, but never take what others need. */
+/* The rows in flight need 39 KiB at least; those that were decoded ahead count, but never take what
+ * others need. */
 static void memory_suffices_as_before(void **state)
 {
     (void)state;

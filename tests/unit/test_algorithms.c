@@ -142,8 +142,8 @@ static void test_layers_on_tensor_cores(void **unused)
                             pair.side % 2 == 1 && pair.side < 8 ? "tensor" : "implicit");
 }
 
-/* A layer on one picture of so many outputs, and the method that took least time on an H200: by a quarter or more, of
- * all that can run it (bench, suites `general` and `drawn`). */
+/* A layer on one picture of so many outputs, and the method that took least time on an H200: by a
+ * quarter or more, of all that can run it (bench, suites `general` and `drawn`). */
 typedef struct Measured {
     GfSample sample;
     size_t channels, maps, side, rows, columns; /* of a map */
@@ -212,7 +212,8 @@ static void test_single_taps(void **unused)
     }
 }
 
-/* Many small pictures are work for tensor cores, too; of 5 x 5 `special` has a way of its own for them. */
+/* Many small pictures are work for tensor cores, too; of 5 x 5 `special` has a way of its own for
+ * them. */
 static void test_minibatches(void **unused)
 {
     Pair pair = {.format = {.width = 86, .height = 86, .channels = 1, .sample = GF_F32},
@@ -272,8 +273,8 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "implicit");
 }
 
-/* As measured (bench/results/2026-11-25-h200-2.md): groups of 2, 4, 8 and 16 channels and maps; width and height
- * of the maps, which fill the blocks of `general` or not. */
+/* As measured (bench/results/2026-11-25-h200-2.md): groups of 2, 4, 8 and 16 channels and maps;
+ * width and height of the maps, which fill the blocks of `general` or not. */
 static void test_groups(void **unused)
 {
     static const struct {
@@ -299,8 +300,8 @@ static void test_groups(void **unused)
     }
 }
 
-/* Layers on pictures: there kernels of all odd heights up to 11 are, but of one channel only those of more
- * than 3 x 3 taps. */
+/* Layers on pictures: there kernels of all odd heights up to 11 are, but of one channel only those
+ * of more than 3 x 3 taps. */
 static void test_layers_on_pictures(void **unused)
 {
     const Pair colour = {.format = {.width = 256, .height = 256, .channels = 3, .sample = GF_U8},

@@ -181,7 +181,8 @@ static void test_tall_kernels(void **state)
         check(*state, tall[0], format_of(83, 91, channels, channels % 2 == 0, GF_U8), options);
 }
 
-/* Kernels whose taps are all the same, by running sums, also in several pieces of a row, and in f64. */
+/* Kernels whose taps are all the same, by running sums, also in several pieces of a row, and in
+ * f64. */
 static void test_boxes(void **state)
 {
     static const char *const boxes[] = {"box:size=9",

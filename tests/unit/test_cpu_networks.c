@@ -1,5 +1,5 @@
-/* Networks on the CPU's fast path: values worked out by hand, and random networks, with additions of
- * earlier stages, enlargements and opacity, against the float64 reference. */
+/* Networks on the CPU's fast path: values worked out by hand, and random networks, with additions
+ * of earlier stages, enlargements and opacity, against the float64 reference. */
 #include "tests/draft.h"
 #include "tests/unit/cpu_trial.h"
 
@@ -49,7 +49,8 @@ static void enlarge(GfFilter *filter, bool shuffle, size_t x, size_t y, GfRefere
 
 /* ---- by hand ---- */
 
-/* The fast path and the reference make `expected` of a picture of f32 or bytes; the filter is freed. */
+/* The fast path and the reference make `expected` of a picture of f32 or bytes; the filter is
+ * freed. */
 static void assert_values(Backends *backends, GfFilter *filter, GfFormat format, const float *in,
                           size_t count, const double *expected)
 {

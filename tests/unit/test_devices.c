@@ -1,5 +1,5 @@
-/* Which GPUs are opened, and when. The GPUs are CPU backends: the functions of gpu/backend.h that open them are
- * this file's. */
+/* Which GPUs are opened, and when. The GPUs are CPU backends: the functions of gpu/backend.h that
+ * open them are this file's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,8 +56,8 @@ static size_t count_opened(void)
     return count;
 }
 
-/* How many GPUs are open when the backend for `weight` pictures of 1000 x 1000 has been chosen, and when it is
- * closed. */
+/* How many GPUs are open when the backend for `weight` pictures of 1000 x 1000 has been chosen, and
+ * when it is closed. */
 static void count_for(const char *device, double weight, size_t *then, size_t *at_last)
 {
     char words[][24] = {"gpufilter", "a.png", "--kernel", "box", "--device", ""};

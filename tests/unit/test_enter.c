@@ -1,5 +1,5 @@
-/* A network's entry and its first layer as one step: multiplied out by plain loops, it is what the reference makes of
- * the two. */
+/* A network's entry and its first layer as one step: multiplied out by plain loops, it is what the
+ * reference makes of the two. */
 #include "gpu/enter.h"
 
 #include <math.h>
@@ -72,8 +72,8 @@ static double multiply_out(const GfStep *step, const GfImage *picture, size_t x,
     return sum;
 }
 
-/* The centre is the sample nearest to the mean, and the bias what the layer's own is but for what planes and the
- * rest of the means, less than a step of samples each, have. */
+/* The centre is the sample nearest to the mean, and the bias what the layer's own is but for what
+ * planes and the rest of the means, less than a step of samples each, have. */
 static void check_centres(const GfStep *step, const Lie *lie, const GfEntry *entry,
                           const GfLinear *layer)
 {

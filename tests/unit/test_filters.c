@@ -1,5 +1,5 @@
-/* The language of --kernel, kernel files, arrays of weights, and every filter of the catalogue against
- * values made with SciPy, OpenCV and NumPy (tests/expected/filters.py). */
+/* The language of --kernel, kernel files, arrays of weights, and every filter of the catalogue
+ * against values made with SciPy, OpenCV and NumPy (tests/expected/filters.py). */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -122,7 +122,8 @@ static void test_values_of_cpu(void **state)
     check_values(backend);
 }
 
-/* What a flat picture of 1 becomes: the sum of a kernel's taps, or of all kernels' where they are added. */
+/* What a flat picture of 1 becomes: the sum of a kernel's taps, or of all kernels' where they are
+ * added. */
 static double sum_of_taps(const char *text, size_t kernel)
 {
     GfFilter *filter = parse(text);

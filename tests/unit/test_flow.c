@@ -1,4 +1,5 @@
-/* Bands of one picture on several devices: none of them is waited for while another one has nothing to do. */
+/* Bands of one picture on several devices: none of them is waited for while another one has nothing
+ * to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +18,8 @@
 
 enum { MOST = 8, BANDS = 60, PATIENCE = 20 /* seconds */ };
 
-/* Devices that compute nothing. A submit ends once every device has one, or none is left to be had: where one has none
- * while others are waited for, it never ends. */
+/* Devices that compute nothing. A submit ends once every device has one, or none is left to be had:
+ * where one has none while others are waited for, it never ends. */
 typedef struct Device {
     GfBackend backend;
     size_t waiting; /* submits that are not collected */

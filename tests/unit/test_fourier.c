@@ -1,6 +1,7 @@
-/* Large kernels on the CPU, which are computed by Fourier transforms along the rows: the transforms by their
- * definition, and what comes of them against the float64 reference, by the exactness rule of
- * filters/backend.h; outputs are poisoned and fenced, and their bits the same whatever the bands and threads. */
+/* Large kernels on the CPU, which are computed by Fourier transforms along the rows: the transforms
+ * by their definition, and what comes of them against the float64 reference, by the exactness rule
+ * of filters/backend.h; outputs are poisoned and fenced, and their bits the same whatever the bands
+ * and threads. */
 #include "tests/unit/cpu_trial.h"
 
 #include <math.h>
@@ -263,7 +264,8 @@ static void test_integers_and_fractions(void **state)
     gf_filter_free(filter);
 }
 
-/* Floats may be no numbers, or large ones, which are in the outputs whose windows they are in and in no others. */
+/* Floats may be no numbers, or large ones, which are in the outputs whose windows they are in and
+ * in no others. */
 static void test_floats_are_not_transformed(void **state)
 {
     Backends *backends = *state;
@@ -285,8 +287,8 @@ static void test_floats_are_not_transformed(void **state)
     gf_filter_free(filter);
 }
 
-/* What saves nothing is not done: small kernels, those that are products, few taps that are not zero; nor what would
- * not be exact. */
+/* What saves nothing is not done: small kernels, those that are products, few taps that are not
+ * zero; nor what would not be exact. */
 static void test_when(void **state)
 {
     GfPlanOptions options = gf_plan_options_default(GF_U8);

@@ -889,7 +889,8 @@ static void metadata_behind_the_pixels_is_found(void **state)
     assert_int_equal(gf_reader_open(in_folder("b.png"), &options, &reader), GF_OK);
     assert_string_equal(text_of(&reader->metadata, "Author"), "me");
     gf_reader_close(reader);
-    /* A length that leads out of the file, and a file that is cut, hold none, and are as bad as ever. */
+    /* A length that leads out of the file, and a file that is cut, hold none, and are as bad as
+     * ever. */
     file[bytes.size - IEND] = 0x7f;
     save("b.png", file, size);
     assert_fails("b.png", GF_EINPUT, "end marker");
@@ -1471,7 +1472,8 @@ static void npy_headers_that_numpy_does_not_write_are_refused(void **state)
 
 /* Standard input. */
 
-/* Reads what a child writes into a pipe, in pieces; where it does not block there is nothing in it at first. */
+/* Reads what a child writes into a pipe, in pieces; where it does not block there is nothing in it
+ * at first. */
 static GfStatus read_from_pipe(const Bytes *bytes, bool blocks, GfReader **reader,
                                unsigned char *samples)
 {

@@ -78,8 +78,8 @@ static GfInflated judge(size_t size, size_t *made)
                                                    : GF_INFLATED_BROKEN;
 }
 
-/* The same by gf_inflate(), in pieces that are allocated each, so that a sanitizer sees their ends; `behind`: bytes
- * of the last piece that were not taken. */
+/* The same by gf_inflate(), in pieces that are allocated each, so that a sanitizer sees their ends;
+ * `behind`: bytes of the last piece that were not taken. */
 static GfInflated inflate_pieces(unsigned *seed, size_t size, size_t *made, size_t *behind,
                                  const char **reason)
 {
@@ -175,8 +175,8 @@ static void test_cut(void **state)
     }
 }
 
-/* A stream that zlib finds damaged is so for both, and up to there both make the same, or nearly as much of it: a
- * set of codes that is not complete may be found later. */
+/* A stream that zlib finds damaged is so for both, and up to there both make the same, or nearly as
+ * much of it: a set of codes that is not complete may be found later. */
 static void test_damaged(void **state)
 {
     (void)state;

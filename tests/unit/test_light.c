@@ -1,5 +1,5 @@
-/* What profiles and chunks say about light. The profiles are made by lcms2 itself, from the curves that
- * the standards give. */
+/* What profiles and chunks say about light. The profiles are made by lcms2 itself, from the curves
+ * that the standards give. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,8 @@ static GfLight light_of(GfBlob blob)
     return light;
 }
 
-/* All three curves are that power, or sRGB's curve (0); `close` to it, all the way from black to white. */
+/* All three curves are that power, or sRGB's curve (0); `close` to it, all the way from black to
+ * white. */
 static void assert_gamma(GfBlob blob, double gamma, double close)
 {
     GfLight light = light_of(blob);
@@ -108,7 +109,8 @@ static void test_profiles(void **state)
     assert_gamma(profile_of(small, small, small), 1.8, 1e-5);
 }
 
-/* The formulas of ICC.1:2010, table 65, as it writes them; x below d is what the second of each says. */
+/* The formulas of ICC.1:2010, table 65, as it writes them; x below d is what the second of each
+ * says. */
 static double formula(int type, const double *p, double x)
 {
     double power = type == 0 ? pow(x, p[0]) : pow(fmax(p[1] * x + p[2], 0), p[0]);
@@ -163,7 +165,8 @@ static void test_formulas(void **state)
     }
 }
 
-/* Straight lines between the numbers, which may be level: black and white come back as they were. */
+/* Straight lines between the numbers, which may be level: black and white come back as they
+ * were. */
 static void test_tables(void **state)
 {
     cmsUInt16Number steps[] = {0, 0, 13107, 52428, 65535, 65535};

@@ -159,7 +159,8 @@ static void test_shared_tile(void **state)
         }
 }
 
-/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; beyond 7 x 7 they are taller; of bytes 512 x 8. */
+/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; beyond 7 x 7 they are taller; of
+ * bytes 512 x 8. */
 static void test_short_strips(void **state)
 {
     (void)state;

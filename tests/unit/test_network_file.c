@@ -1,5 +1,6 @@
-/* Filter files: what they become, and that nothing else than what the manual says is taken for one. What
- * the stages compute, tests/cli/networks.bats and tests/networks.py hold to values from elsewhere. */
+/* Filter files: what they become, and that nothing else than what the manual says is taken for one.
+ * What the stages compute, tests/cli/networks.bats and tests/networks.py hold to values from
+ * elsewhere. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,8 +48,8 @@ static void write_npy(const char *name, const char *shape, size_t count)
     write_bytes(name, bytes, 128 + 4 * count);
 }
 
-/* net.safetensors: w 4 x 2 x 3 x 3, back 2 x 4 x 1 x 1, deep 4 x 1 x 3 x 3, flat 3 x 3, b of 4 numbers, all
- * of them zero. */
+/* net.safetensors: w 4 x 2 x 3 x 3, back 2 x 4 x 1 x 1, deep 4 x 1 x 3 x 3, flat 3 x 3, b of 4
+ * numbers, all of them zero. */
 static void write_tensors(void)
 {
     char bytes[2048] = {0};

@@ -1,5 +1,5 @@
-/* How PNG's pixels come to libpng: rows' filters by the standard's formulas, lines in pieces of any size, and whole
- * files of every kind, in which libpng by itself is the judge. */
+/* How PNG's pixels come to libpng: rows' filters by the standard's formulas, lines in pieces of any
+ * size, and whole files of every kind, in which libpng by itself is the judge. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -147,7 +147,8 @@ static void test_lines(void **state)
     }
 }
 
-/* Of a stream that is cut come the lines that are whole; of one that is damaged all but the last bytes before it. */
+/* Of a stream that is cut come the lines that are whole; of one that is damaged all but the last
+ * bytes before it. */
 static void test_lines_end(void **state)
 {
     (void)state;
@@ -430,7 +431,8 @@ static void test_damaged_files(void **state)
     check_damaged("the PNG data end after row 1", HEIGHT - 10);
 }
 
-/* Whatever is wrong in the stream, it is said, and the rows before it are right when damage is accepted. */
+/* Whatever is wrong in the stream, it is said, and the rows before it are right when damage is
+ * accepted. */
 static void test_damaged_streams(void **state)
 {
     (void)state;

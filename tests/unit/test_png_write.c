@@ -151,8 +151,8 @@ static void pieces_do_not_depend_on_earlier_ones(void **state)
     free(b);
 }
 
-/* Where a compressor lies says nothing about what it makes. Of many pieces whose beginnings come again, because
- * what goes wrong does so in one of thousands: ISA-L 2.30 hashes its own address. */
+/* Where a compressor lies says nothing about what it makes. Of many pieces whose beginnings come
+ * again, because what goes wrong does so in one of thousands: ISA-L 2.30 hashes its own address. */
 static void pieces_do_not_depend_on_addresses(void **state)
 {
     (void)state;
@@ -202,8 +202,8 @@ static void pieces_are_as_small_as_they_should_be(void **state)
     free(out);
 }
 
-/* Pieces that a slow search has made join with each other and with fast ones, and none is larger than what it
- * is of. */
+/* Pieces that a slow search has made join with each other and with fast ones, and none is larger
+ * than what it is of. */
 static void squeezed_pieces_join(void **state)
 {
     (void)state;

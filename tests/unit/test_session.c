@@ -1,6 +1,6 @@
-/* The CUDA backend's sessions on a device that is none (fake_cuda.h): that each step is given the rows that it needs,
- * whatever comes first of what nothing orders; that steps which a method does at once are; and that all is given
- * back. */
+/* The CUDA backend's sessions on a device that is none (fake_cuda.h): that each step is given the
+ * rows that it needs, whatever comes first of what nothing orders; that steps which a method does
+ * at once are; and that all is given back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Contact sheets of responses and of kernels, and the stretch of what is held in memory: samples worked
- * out by hand. */
+/* Contact sheets of responses and of kernels, and the stretch of what is held in memory: samples
+ * worked out by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

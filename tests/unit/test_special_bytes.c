@@ -17,7 +17,8 @@ static GfStep kernel(double *weights)
     return bank_step(LARGE, 1, SIDE, SIDE, weights);
 }
 
-/* Both differences, smoothed by 1, middle, 1, times `across` and `down`; that across the `first` or second. */
+/* Both differences, smoothed by 1, middle, 1, times `across` and `down`; that across the `first` or
+ * second. */
 static GfStep gradient(size_t channels, double middle, double across, double down, size_t first,
                        double *weights)
 {
@@ -43,7 +44,8 @@ static void test_gradients(void **state)
             assert_true(gf_special_is_gradient(&sobel.linear, &found));
             assert_true(found.middle == 2.0 && found.unit == 0.25);
         }
-    /* Prewitt's; the largest whose responses halves hold, (6 + 2) * 255 = 2040; the next; Scharr's. */
+    /* Prewitt's; the largest whose responses halves hold, (6 + 2) * 255 = 2040; the next;
+     * Scharr's. */
     const struct {
         double middle;
         bool is;
@@ -129,7 +131,8 @@ static const char *chosen(size_t width, size_t height, GfStep step)
     return gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name;
 }
 
-/* `auto` takes lengths and weights of several planes on all pictures, others where it is measured to be faster. */
+/* `auto` takes lengths and weights of several planes on all pictures, others where it is measured
+ * to be faster. */
 static void test_choice(void **state)
 {
     double weights[2 * TAPS] = {0.1, 0.23, 0.3571, -0.2, 1.0};

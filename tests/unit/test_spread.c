@@ -1,5 +1,5 @@
-/* Several backends as one: the bytes are those of one backend, however many there are, whichever of them
- * fail and whenever they come. */
+/* Several backends as one: the bytes are those of one backend, however many there are, whichever of
+ * them fail and whenever they come. */
 #include "tests/unit/cpu_trial.h"
 
 #include <pthread.h>
@@ -193,8 +193,8 @@ static void *add_late(void *argument)
     return NULL;
 }
 
-/* `failing` bits say which of the backends fail, each after a random number of calls, `missing` bits which of all
- * but the first do not come. A thread adds those, after a pause for each. */
+/* `failing` bits say which of the backends fail, each after a random number of calls, `missing`
+ * bits which of all but the first do not come. A thread adds those, after a pause for each. */
 static void make_spread(size_t count, unsigned failing, unsigned missing, size_t calls, long pause,
                         Late *late)
 {
@@ -210,7 +210,8 @@ static void make_spread(size_t count, unsigned failing, unsigned missing, size_t
         add_late(late);
 }
 
-/* Rows go in, as many submits are in flight as the plan allows, and the bytes come out as wanted. */
+/* Rows go in, as many submits are in flight as the plan allows, and the bytes come out as
+ * wanted. */
 static GfStatus run_in_flight(GfSession *session, GfBackend *backend, const GfPlan *plan,
                               const GfImage *in, GfImage *out)
 {
@@ -418,7 +419,8 @@ static void open_gate(void)
     pthread_mutex_unlock(&gate.mutex);
 }
 
-/* Busy is when more than half of the sessions wait; here the third of four is the first to make it so. */
+/* Busy is when more than half of the sessions wait; here the third of four is the first to make it
+ * so. */
 static void test_load(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The line of gpu/tensor_flat.cu: is what stands a tap's shift behind an output's position the sample that the tap
- * meets there? Where neighbours share zeros, another zero will do. */
+/* The line of gpu/tensor_flat.cu: is what stands a tap's shift behind an output's position the
+ * sample that the tap meets there? Where neighbours share zeros, another zero will do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,8 @@ static void check_outputs(const GfTensorFlat *shape, const Side *x, const Side *
 {
     size_t rows = gf_flat_line_rows(shape, PICTURES, y->out, apart);
     size_t line = gf_flat_line(shape, rows);
-    /* The stretch of the largest tile, were it to begin with the last output, and at multiples of 8. */
+    /* The stretch of the largest tile, were it to begin with the last output, and at multiples of
+     * 8. */
     size_t last = ((PICTURES - 1) * apart + y->out + shape->below) * shape->columns - 1;
     assert_true(last + GF_FLAT_SPARE + shape->right + 14 <= line);
     for (size_t i = 0; i < PICTURES * y->out * x->out * y->taps * x->taps; i++) {

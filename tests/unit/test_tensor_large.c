@@ -1,5 +1,5 @@
-/* The second matrix of method `tensor` for larger kernels, multiplied out here as a tensor core does and held
- * against the kernel that it stands for; and which kernels those are. */
+/* The second matrix of method `tensor` for larger kernels, multiplied out here as a tensor core
+ * does and held against the kernel that it stands for; and which kernels those are. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,8 +144,9 @@ static void check(const GfStep *step, size_t planes, bool white)
     free(words);
 }
 
-/* Against the kernel on random samples of 16 bits, or on white: upper and lower bytes by themselves. Sums of a plane times
- * lower bytes, and of the plane below it times upper ones, are added up in 32 bits. */
+/* Against the kernel on random samples of 16 bits, or on white: upper and lower bytes by
+ * themselves. Sums of a plane times lower bytes, and of the plane below it times upper ones, are
+ * added up in 32 bits. */
 static void check_16_bits(const GfStep *step, size_t planes, bool white)
 {
     enum { SUMS = GF_TENSOR_PLANES + 1 };
@@ -331,7 +332,8 @@ static void test_refusals(void **unused)
     assert_int_equal(supports(&step), GF_OK);
 }
 
-/* Where f32 is not enough it is taken for larger kernels to integers, if their last step is exact enough, too. */
+/* Where f32 is not enough it is taken for larger kernels to integers, if their last step is exact
+ * enough, too. */
 static void test_wide(void **unused)
 {
     const GfAlgorithm *tensor = gf_algorithm_find("tensor");

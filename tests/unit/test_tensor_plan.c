@@ -1,5 +1,5 @@
-/* Method `tensor`'s integers and matrices, which are made on the host, multiplied out here as a tensor
- * core does and held against the kernel that they stand for. */
+/* Method `tensor`'s integers and matrices, which are made on the host, multiplied out here as a
+ * tensor core does and held against the kernel that they stand for. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,15 +187,16 @@ static double value_of_half(uint16_t half)
 
 enum { RUN = GF_FACTORS_RUN, ROWS = GF_FACTORS_ROWS, MOST_BYTES = GF_FACTORS_STEPS * GROUP };
 
-/* Number k of row m of 16 x 16, as lanes hold them in four words each: row m % 8 of two, number k % 8 of two. */
+/* Number k of row m of 16 x 16, as lanes hold them in four words each: row m % 8 of two, number k %
+ * 8 of two. */
 static double row_number(const uint32_t *words, size_t m, size_t k)
 {
     const uint32_t word = words[(m % 8 * 4 + k % 8 / 2) * 4 + k / 8 * 2 + m / 8];
     return value_of_half((uint16_t)(word >> k % 2 * 16));
 }
 
-/* Row m of the first product is a sample, number k a byte of the window: of four those with even numbers come in
- * the first 8. */
+/* Row m of the first product is a sample, number k a byte of the window: of four those with even
+ * numbers come in the first 8. */
 static size_t sample_of(size_t m)
 {
     return m % 8 * 2 + m / 8;
@@ -319,8 +320,8 @@ static void test_who_has_factors(void **unused)
 
 /* ---- banks that roll ---- */
 
-/* Sample n of a block. Of 16 numbers of the first matrix the first 8 are the lower halves of a lane's words
- * of 4 bytes, two each, the others the upper. */
+/* Sample n of a block. Of 16 numbers of the first matrix the first 8 are the lower halves of a
+ * lane's words of 4 bytes, two each, the others the upper. */
 static double multiply_halves(const GfTensorRolling *rolling,
                               unsigned char (*rows)[GF_ROLLING_STEPS * GROUP], size_t n)
 {
@@ -338,8 +339,8 @@ static double multiply_halves(const GfTensorRolling *rolling,
     return sum * rolling->unit;
 }
 
-/* Against its kernel on random bytes; rows below the kernel are random, too. The GPU has code for blocks of 8 and
- * some heights, and for pairs and two. */
+/* Against its kernel on random bytes; rows below the kernel are random, too. The GPU has code for
+ * blocks of 8 and some heights, and for pairs and two. */
 static void check_rolling(const GfStep *step, size_t most_planes)
 {
     static GfTensorRolling rolling;
@@ -574,7 +575,8 @@ static const char *choose_for(const GfStep *step, bool wide)
     return gf_algorithm_choose(step, NULL, &(GfUse){.pictures = 1, .wide = wide}, &card)->name;
 }
 
-/* The method that took least time on an H200, of gray pictures (bench, suites `u8`, `large` and `drawn`). */
+/* The method that took least time on an H200, of gray pictures (bench, suites `u8`, `large` and
+ * `drawn`). */
 static void test_measured_on_gray(void **unused)
 {
     enum { F32, F64, PRODUCT }; /* sums; of a product, in f64 */
@@ -641,7 +643,8 @@ static void test_choice(void **unused)
     assert_string_equal(choose(&step, 90), "tensor");
     assert_string_equal(choose(&step, 80), "tensor");
     assert_string_equal(choose(&step, 75), "special");
-    /* A product of 7 x 7 goes to two passes where samples are halves and gray; in floats it does not. */
+    /* A product of 7 x 7 goes to two passes where samples are halves and gray; in floats it does
+     * not. */
     for (size_t channels = 1; channels <= RGB; channels += RGB - 1) {
         step = bank_step(LARGE, channels, 7, 7, weights);
         step.in = step.out = GF_F32;
@@ -652,7 +655,8 @@ static void test_choice(void **unused)
         step.in = GF_F16;
         assert_string_equal(choose(&step, 90), channels == RGB ? "special" : "separable");
     }
-    /* Large kernels: in registers, or in tiles where hardly any of their square is filled, and of colour. */
+    /* Large kernels: in registers, or in tiles where hardly any of their square is filled, and of
+     * colour. */
     step = bank_step(LARGE, 1, 9, 9, weights);
     step.in = step.out = GF_F32;
     assert_string_equal(choose(&step, 90), "special");
@@ -671,8 +675,8 @@ static void test_choice(void **unused)
     assert_string_equal(choose(&step, 90), "shared");
 }
 
-/* One kernel on a picture of bytes, and the method that took least time on an H200: by a tenth or more, of all that
- * can run it (bench, suites `odd` and `drawn`). */
+/* One kernel on a picture of bytes, and the method that took least time on an H200: by a tenth or
+ * more, of all that can run it (bench, suites `odd` and `drawn`). */
 static void test_measured_pictures(void **unused)
 {
     static const struct {

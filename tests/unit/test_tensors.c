@@ -1,5 +1,6 @@
-/* Files of named tensors: what is read out of sound ones, and every way in which one can be unsound. The
- * files are put together here, byte by byte, from a length, a header's text and numbers known by hand. */
+/* Files of named tensors: what is read out of sound ones, and every way in which one can be
+ * unsound. The files are put together here, byte by byte, from a length, a header's text and
+ * numbers known by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

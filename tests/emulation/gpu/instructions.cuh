@@ -167,9 +167,9 @@ template <typename T, int COUNT> void unpack(float (&numbers)[COUNT], const void
     }
 }
 
-/* d[i] += the products of a row and a column: of rows lane / 4 and that 8 further on, columns lane % 4 * 2 and the next.
- * A lane has RUNS runs of PER numbers of both rows of a, in turn, and as many of column lane / 4 of b; numbers run
- * on from lane to lane of four, then from run to run. */
+/* d[i] += the products of a row and a column: of rows lane / 4 and that 8 further on, columns lane
+ * % 4 * 2 and the next. A lane has RUNS runs of PER numbers of both rows of a, in turn, and as many
+ * of column lane / 4 of b; numbers run on from lane to lane of four, then from run to run. */
 template <int RUNS, int PER, typename InA, typename InB, typename Sum>
 void multiply(Sum (&d)[4], const void *a, const void *b)
 {
