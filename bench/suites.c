@@ -111,8 +111,7 @@ static GfStatus sizes_cases(Specs *specs)
     return GF_OK;
 }
 
-/* ---- odd: rows that are no whole words, of pictures, and of layers, where they begin anywhere
- * ---- */
+/* ---- odd: rows that are no whole words, and of layers begin anywhere ---- */
 
 static GfStatus odd_cases(Specs *specs)
 {
@@ -133,8 +132,7 @@ static GfStatus odd_cases(Specs *specs)
     return GF_OK;
 }
 
-/* ---- large: kernels that registers have no room for, and single kernels whose sums need f64
- * ---- */
+/* ---- large: kernels that registers have no room for, and sums in f64 ---- */
 
 static GfStatus large_cases(Specs *specs)
 {
@@ -147,6 +145,8 @@ static GfStatus large_cases(Specs *specs)
         const char *methods;
     } kinds[] = {{GF_U8, 1, 31, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U8, 1, 63, TAPS_RANDOM, false, "tensor,special"},
+                 {GF_U8, 3, 21, TAPS_RANDOM, false, "tensor,special"},
+                 {GF_U8, 3, 31, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U8, 3, 63, TAPS_RANDOM, false, "tensor,special"},
                  {GF_U16, 1, 9, TAPS_RANDOM, false, f32},
                  {GF_U16, 1, 11, TAPS_RANDOM, false, f32},
@@ -197,6 +197,12 @@ static GfStatus large_cases(Specs *specs)
         spec.wide = kinds[i].wide;
         spec.methods = kinds[i].methods;
         GF_TRY(specs_add(specs, spec));
+    }
+    for (size_t side = 512; side <= PICTURE / 4; side += 512) {
+        Spec colours = picture(GF_U8, 3, 31, TAPS_RANDOM);
+        colours.width = colours.height = side;
+        colours.methods = "tensor,special";
+        GF_TRY(specs_add(specs, colours));
     }
     for (size_t side = 128; side <= 1024; side *= side < 256 ? 4 : 2) {
         Spec small[] = {picture(GF_F32, 1, 21, TAPS_RANDOM), picture(GF_F32, 3, 9, TAPS_RANDOM),

@@ -21,6 +21,10 @@
  *
  * An opacity that is copied has no products: its tiles are taken from their input.
  *
+ * Of RGB, where there are enough tiles, a block has those of all channels, one after the other. Its
+ * pixels are read once and taken apart on their way to shared memory; what becomes of a channel
+ * takes its samples' place, so that whole pixels are stored.
+ *
  * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the
  * caches; one write; for each of its bytes, plane and row of taps 16 bytes' products for every 16
  * bytes that a block reaches over, which are 7 more than a row of taps has. */
@@ -38,6 +42,7 @@ constexpr int HALF = STRIP / HALVES, BLOCK = 8;   /* samples */
 constexpr int SUMS = 4;                           /* of a lane, of a product */
 constexpr int OWN = ROWS * HALVES * SUMS;         /* samples of a lane */
 constexpr int GROUP = GF_LARGE_GROUP, WORD = 4;   /* bytes */
+constexpr int COLOURS = 3;
 constexpr int ROW_VECTORS =
     GF_LARGE_ROW_BYTES / 8; /* of the second matrix, of a plane: one a lane */
 
@@ -60,15 +65,16 @@ template <int BYTES> struct Large {
     long long in_width, in_height, origin_x, origin_y;
     int anchor_x, anchor_y;
     int out_width, channels, post_channels;
-    unsigned strips;
-    int height;            /* rows of the kernel, */
-    int rows, pass, chunk; /* of the second matrix, and of a pass and a chunk of it */
+    unsigned strips, sharers; /* sharers: blocks that have the channels of a tile */
+    int height;               /* rows of the kernel, */
+    int rows, pass, chunk;    /* of the second matrix, and of a pass and a chunk of it */
     int groups;
     bool ends_half;       /* the last group is only half a one */
     int pitch, tile_rows; /* of a tile's input */
     bool keep_alpha;
-    bool finished;            /* scale and offset have all that follows in them */
-    bool words_in, words_out; /* rows of one channel, of samples of BYTES, aligned as words */
+    bool finished; /* scale and offset have all that follows in them */
+    bool words_in,
+        words_out; /* rows that a block has whole, of samples of BYTES, aligned as words */
     GfBorder border;
     uint32_t border_word; /* the constant, again and again */
     Number<BYTES> scale, offset;
@@ -87,11 +93,10 @@ struct Tile {
  * L2. */
 template <int BYTES> __device__ Tile find_tile(const Large<BYTES> &s)
 {
-    const unsigned channels = static_cast<unsigned>(s.channels);
-    const unsigned tile = blockIdx.x / channels;
+    const unsigned tile = blockIdx.x / s.sharers;
     const size_t top = s.y0 + static_cast<size_t>(tile / s.strips) * GF_LARGE_ROWS;
     return {top, static_cast<int>(min(s.y1 - top, static_cast<size_t>(GF_LARGE_ROWS))),
-            static_cast<int>(tile % s.strips) * STRIP, static_cast<int>(blockIdx.x % channels)};
+            static_cast<int>(tile % s.strips) * STRIP, static_cast<int>(blockIdx.x % s.sharers)};
 }
 
 /* ---- a tile's input ---- */
@@ -212,13 +217,85 @@ __device__ void fill_mapped(const Large<BYTES> &s, long long x, int channel,
     }
 }
 
+/* Bytes of a channel's samples of a tile. */
+template <int BYTES> __device__ int plane_of(const Large<BYTES> &s)
+{
+    return s.tile_rows * s.pitch;
+}
+
+/* RGBRGBRGBRGB taken apart. */
+__device__ void part_channels(uint32_t (&word)[COLOURS])
+{
+    const uint32_t first = word[0], second = word[1], third = word[2];
+    word[0] = __byte_perm(__byte_perm(first, second, 0x0630), third, 0x5210);
+    word[1] = __byte_perm(__byte_perm(first, second, 0x0741), third, 0x6210);
+    word[2] = __byte_perm(__byte_perm(first, second, 0x0052), third, 0x7410);
+}
+
+/* This lane's four pixels of all rows, of RGB, as fill_inside() has its samples. */
+__device__ void fill_colours(const Large<1> &s, long long x, const uint8_t *const *rows,
+                             uint8_t *to)
+{
+    constexpr int LOADED = 6; /* rows */
+    const long long word = x * COLOURS & -WORD;
+    const unsigned shift = static_cast<unsigned>(x * COLOURS % WORD) * 8;
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * LOADED) {
+        uint32_t words[LOADED][COLOURS + 1];
+#pragma unroll
+        for (int i = 0; i < LOADED; i++) {
+            const uint8_t *row = find_row(s, rows, r + i * WARPS);
+#pragma unroll
+            for (int j = 0; j <= COLOURS; j++)
+                words[i][j] = s.border_word;
+            if (row)
+#pragma unroll
+                for (int j = 0; j <= COLOURS; j++)
+                    words[i][j] = __ldg(reinterpret_cast<const uint32_t *>(row + word + j * WORD));
+        }
+#pragma unroll
+        for (int i = 0; i < LOADED; i++) {
+            uint32_t own[COLOURS];
+#pragma unroll
+            for (int j = 0; j < COLOURS; j++)
+                own[j] = __funnelshift_r(words[i][j], words[i][j + 1], shift);
+            part_channels(own);
+#pragma unroll
+            for (int j = 0; j < COLOURS; j++)
+                if (r + i * WARPS < s.tile_rows)
+                    put_word<1>(s, to + j * plane_of(s), r + i * WARPS, {own[j]});
+        }
+    }
+}
+
+/* Do `bytes` of a row lie on it, from the word on in which sample x of a channel begins, and one
+ * word more? */
+template <int BYTES> __device__ bool has_words(const Large<BYTES> &s, long long x, int bytes)
+{
+    return s.words_in && x >= 0 && (x * bytes & -WORD) + (bytes + 1) * WORD <= s.in_width * bytes;
+}
+
+/* The samples of all colours. */
+__device__ void fill_all(const Large<1> &s, const Tile &tile, const uint8_t *const *rows,
+                         uint8_t *pixels)
+{
+    for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
+        const long long x = tile.x + at + s.origin_x;
+        if (has_words(s, x, COLOURS))
+            fill_colours(s, x, rows, pixels + at);
+        else
+#pragma unroll 1
+            for (int i = 0; i < COLOURS; i++)
+                fill_mapped(s, x, i, rows, pixels + at + i * plane_of(s));
+    }
+}
+
 template <int BYTES>
 __device__ void fill(const Large<BYTES> &s, const Tile &tile, const uint8_t *const *rows,
                      uint8_t *pixels)
 {
     for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
         const long long x = tile.x + at + s.origin_x;
-        if (s.words_in && x >= 0 && (x * BYTES & -WORD) + (BYTES + 1) * WORD <= s.in_width * BYTES)
+        if (has_words(s, x, BYTES))
             fill_inside(s, x, rows, pixels + at);
         else
             fill_mapped(s, x, tile.channel, rows, pixels + at);
@@ -333,32 +410,41 @@ __device__ void add_chunk(const Large<BYTES> &s, const Step &step, const uint2 *
         walk<false, PLANES, BYTE>(chunk, rows_of(s, step), above, row, s.pitch, sums);
 }
 
-/* All products of a tile. The first chunk is on its way. */
+/* Room for two chunks, one of which is on its way. */
+struct Chunks {
+    uint2 *chunk, *other;
+};
+
+/* Makes room, and begins to copy the first. */
 template <int PLANES, int BYTES>
-__device__ void sum_up(const Large<BYTES> &s, const Tile &tile, uint2 *chunks, const uint8_t **rows,
-                       uint8_t *pixels, Sums<PLANES, BYTES> &sums)
+__device__ Chunks begin_chunks(const Large<BYTES> &s, uint2 *memory)
+{
+    send<PLANES>(s, 0, rows_of(s, {0, 0, 0}), memory);
+    return {memory, memory + s.chunk * PLANES * ROW_VECTORS};
+}
+
+/* All products of a tile. Before those of a pass come begin_pass(its first row)'s. AGAIN: the first
+ * chunk is to be on its way once more at the end. */
+template <bool AGAIN, int PLANES, int BYTES, typename BeginPass>
+__device__ void sum_up(const Large<BYTES> &s, Chunks &two, const uint8_t *pixels,
+                       Sums<PLANES, BYTES> &sums, BeginPass begin_pass)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint8_t *own = pixels + warp * ROWS * s.pitch + lane / 4 * BLOCK + lane % 4 * WORD;
-    uint2 *chunk = chunks, *other = chunks + s.chunk * PLANES * ROW_VECTORS;
     for (Step step = {0, 0, 0}, next; step.pass < s.rows; step = next) {
-        if (step.group == 0 && step.first == step.pass) {
-            __syncthreads();
-            find_rows(s, tile, step.pass, rows);
-            __syncthreads();
-            fill(s, tile, rows, pixels);
-        }
+        if (step.group == 0 && step.first == step.pass)
+            begin_pass(step.pass);
         __pipeline_wait_prior(0);
         __syncthreads();
         next = step_after(s, step);
         if (next.pass < s.rows)
-            send<PLANES>(s, next.group * s.rows + next.first, rows_of(s, next), other);
+            send<PLANES>(s, next.group * s.rows + next.first, rows_of(s, next), two.other);
+        else if (AGAIN)
+            send<PLANES>(s, 0, rows_of(s, {0, 0, 0}), two.other);
         if constexpr (BYTES == 2)
-            add_chunk<PLANES, 1>(s, step, chunk + lane, own, sums);
-        add_chunk<PLANES, 0>(s, step, chunk + lane, own, sums);
-        uint2 *const done = chunk;
-        chunk = other;
-        other = done;
+            add_chunk<PLANES, 1>(s, step, two.chunk + lane, own, sums);
+        add_chunk<PLANES, 0>(s, step, two.chunk + lane, own, sums);
+        two = {two.other, two.chunk};
     }
 }
 
@@ -402,9 +488,9 @@ __device__ int column_of(int half, int j)
     return half * HALF + j / 2 * (HALF / 2) + lane / 4 * BLOCK + lane % 4 * 2 + j % 2;
 }
 
-/* Whole rows of bytes of one channel: two lanes change places so that each has four samples side by
- * side. */
-__device__ void store_words(const Large<1> &s, const Tile &tile, const float (&v)[OWN])
+/* Bytes of one channel: two lanes change places so that each has four samples side by side, which
+ * take(row of the tile, column, word) gets. */
+template <typename Take> __device__ void each_word(const float (&v)[OWN], Take take)
 {
     const int lane = threadIdx.x % 32, odd = lane % 2;
     const int own = odd * (HALF / 2) + lane / 4 * BLOCK + lane % 4 / 2 * WORD;
@@ -414,9 +500,48 @@ __device__ void store_words(const Large<1> &s, const Tile &tile, const float (&v
         const float *w = v + i * SUMS;
         const uint32_t word = gf_round_bytes(w[0], w[1], w[2], w[3]);
         const uint32_t other = __shfl_xor_sync(~0u, word, 1);
+        take(r, i % HALVES * HALF + own, __byte_perm(word, other, odd ? 0x3276 : 0x5410));
+    }
+}
+
+/* Whole rows of them. */
+__device__ void store_words(const Large<1> &s, const Tile &tile, const float (&v)[OWN])
+{
+    each_word(v, [&](int r, int column, uint32_t word) {
         if (r < tile.rows)
-            *reinterpret_cast<uint32_t *>(output_row(s, tile, r) + tile.x + i % HALVES * HALF +
-                                          own) = __byte_perm(word, other, odd ? 0x3276 : 0x5410);
+            *reinterpret_cast<uint32_t *>(output_row(s, tile, r) + tile.x + column) = word;
+    });
+}
+
+/* Word k of the three that four pixels are, RGBRGBRGBRGB. */
+__device__ uint32_t join_channels(const uint32_t (&colour)[COLOURS], int k)
+{
+    const uint32_t a = k == 0 ? colour[0] : k == 1 ? colour[1] : colour[2];
+    const uint32_t b = k == 0 ? colour[1] : k == 1 ? colour[2] : colour[0];
+    const uint32_t c = k == 0 ? colour[2] : k == 1 ? colour[0] : colour[1];
+    const unsigned first = k == 0 ? 0x1040 : k == 1 ? 0x2051 : 0x3072;
+    return __byte_perm(__byte_perm(a, b, first), c, k == 0 ? 0x3410 : k == 1 ? 0x3610 : 0x3710);
+}
+
+/* A tile's pixels, whose channels lie in planes, rows of STRIP. */
+__device__ void store_colours(const Large<1> &s, const Tile &tile, const uint8_t *planes)
+{
+    constexpr int WORDS = STRIP / WORD * COLOURS; /* of a row */
+    const int left = (s.out_width - tile.x) * COLOURS;
+    for (int i = threadIdx.x; i < tile.rows * WORDS; i += THREADS) {
+        const int r = i / WORDS, at = i % WORDS * WORD;
+        uint32_t colour[COLOURS];
+#pragma unroll
+        for (int j = 0; j < COLOURS; j++)
+            colour[j] = *reinterpret_cast<const uint32_t *>(planes + j * plane_of(s) + r * STRIP +
+                                                            i % WORDS / COLOURS * WORD);
+        const uint32_t word = join_channels(colour, i % COLOURS);
+        unsigned char *to = output_row(s, tile, r) + tile.x * COLOURS + at;
+        if (s.words_out && at + WORD <= left)
+            *reinterpret_cast<uint32_t *>(to) = word;
+        else
+            for (int j = 0; j < WORD && at + j < left; j++)
+                to[j] = static_cast<unsigned char>(word >> 8 * j);
     }
 }
 
@@ -446,13 +571,13 @@ __device__ void store(const Large<BYTES> &s, const Tile &tile, const Number<BYTE
     }
 }
 
+/* What follows on the sums of a channel. */
 template <int BYTES, int ALL>
-__device__ void finish(const Large<BYTES> &s, const Tile &tile,
-                       const int (&sums)[ROWS][HALVES][ALL][SUMS])
+__device__ void finish(const Large<BYTES> &s, int channel,
+                       const int (&sums)[ROWS][HALVES][ALL][SUMS], Number<BYTES> (&v)[OWN])
 {
-    const bool colour = tile.channel < s.post_channels;
+    const bool colour = channel < s.post_channels;
     const Number<BYTES> offset = !s.finished || colour ? s.offset : s.bare_offset;
-    Number<BYTES> v[OWN];
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
         const int(&own)[ALL][SUMS] = sums[i / (HALVES * SUMS)][i / SUMS % HALVES];
@@ -465,10 +590,6 @@ __device__ void finish(const Large<BYTES> &s, const Tile &tile,
         gf_combine_alone(s.finish, v);
         gf_post_each(s.finish, v, [&](int) { return colour; });
     }
-    if (s.words_out && tile.x + STRIP <= s.out_width)
-        store_words(s, tile, v);
-    else
-        store(s, tile, v);
 }
 
 /* A tile of opacity: the samples under the anchor. */
@@ -490,25 +611,80 @@ template <int BYTES> __device__ void copy(const Large<BYTES> &s, const Tile &til
 
 /* ---- the kernel ---- */
 
-/* In shared memory: two chunks, where the input's rows are, the input. */
 template <int PLANES, int BYTES>
-__global__ void __launch_bounds__(THREADS, PLANES == 1  ? (BYTES == 1 ? 5 : 3)
-                                           : BYTES == 1 ? 3
-                                                        : 2)
+constexpr int AT_ONCE_BLOCKS = PLANES == 1  ? (BYTES == 1 ? 5 : 3)
+                               : BYTES == 1 ? 3
+                                            : 2;
+
+/* A block's shared memory: two chunks, where the input's rows are, the input. */
+struct Shared {
+    uint2 *chunks;
+    const uint8_t **rows;
+    uint8_t *pixels;
+};
+
+template <int PLANES, int BYTES> __device__ Shared find_shared(const Large<BYTES> &s, uint4 *memory)
+{
+    Shared shared;
+    shared.chunks = reinterpret_cast<uint2 *>(memory);
+    shared.rows =
+        reinterpret_cast<const uint8_t **>(shared.chunks + 2 * s.chunk * PLANES * ROW_VECTORS);
+    shared.pixels = reinterpret_cast<uint8_t *>(shared.rows + s.tile_rows);
+    return shared;
+}
+
+template <int PLANES, int BYTES>
+__global__ void __launch_bounds__(THREADS, (AT_ONCE_BLOCKS<PLANES, BYTES>))
     tensor_large(const __grid_constant__ Large<BYTES> s)
 {
     GF_BLOCK_MEMORY(uint4, memory);
-    uint2 *const chunks = reinterpret_cast<uint2 *>(memory);
-    const uint8_t **const rows =
-        reinterpret_cast<const uint8_t **>(chunks + 2 * s.chunk * PLANES * ROW_VECTORS);
-    uint8_t *const pixels = reinterpret_cast<uint8_t *>(rows + s.tile_rows);
+    const Shared shared = find_shared<PLANES>(s, memory);
     const Tile tile = find_tile(s);
     if (s.keep_alpha && tile.channel == s.channels - 1)
         return copy(s, tile);
-    send<PLANES>(s, 0, rows_of(s, {0, 0, 0}), chunks);
+    Chunks two = begin_chunks<PLANES>(s, shared.chunks);
     Sums<PLANES, BYTES> sums = {};
-    sum_up<PLANES>(s, tile, chunks, rows, pixels, sums);
-    finish(s, tile, sums);
+    sum_up<false, PLANES>(s, two, shared.pixels, sums, [&](int first) {
+        __syncthreads();
+        find_rows(s, tile, first, shared.rows);
+        __syncthreads();
+        fill(s, tile, shared.rows, shared.pixels);
+    });
+    Number<BYTES> v[OWN];
+    finish(s, tile.channel, sums, v);
+    if (s.words_out && tile.x + STRIP <= s.out_width)
+        store_words(s, tile, v);
+    else
+        store(s, tile, v);
+}
+
+/* The channels of RGB one after the other, in one pass each. */
+template <int PLANES>
+__global__ void __launch_bounds__(THREADS, (AT_ONCE_BLOCKS<PLANES, 1>))
+    tensor_large_colours(const __grid_constant__ Large<1> s)
+{
+    GF_BLOCK_MEMORY(uint4, memory);
+    const Shared shared = find_shared<PLANES>(s, memory);
+    const Tile tile = find_tile(s);
+    Chunks two = begin_chunks<PLANES>(s, shared.chunks);
+    find_rows(s, tile, 0, shared.rows);
+    __syncthreads();
+    fill_all(s, tile, shared.rows, shared.pixels);
+#pragma unroll 1
+    for (int channel = 0; channel < COLOURS; channel++) {
+        uint8_t *const plane = shared.pixels + channel * plane_of(s);
+        Sums<PLANES, 1> sums = {};
+        sum_up<true, PLANES>(s, two, plane, sums, [](int) {});
+        float v[OWN];
+        finish(s, channel, sums, v);
+        __syncthreads();
+        each_word(v, [&](int r, int column, uint32_t word) {
+            *reinterpret_cast<uint32_t *>(plane + r * STRIP + column) = word;
+        });
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    store_colours(s, tile, shared.pixels);
 }
 
 /* ---- the launcher ---- */
@@ -525,7 +701,8 @@ template <int BYTES> void fold(const GfStep *step, double unit, Large<BYTES> *s)
     s->offset = static_cast<Number<BYTES>>(linear->offset * gain + mid);
 }
 
-template <int BYTES> Large<BYTES> describe(const GfLaunch *launch, const GfTensorState *state)
+template <int BYTES>
+Large<BYTES> describe(const GfLaunch *launch, const GfTensorState *state, size_t sharers)
 {
     const GfStep *step = launch->step;
     Large<BYTES> s = {};
@@ -553,8 +730,10 @@ template <int BYTES> Large<BYTES> describe(const GfLaunch *launch, const GfTenso
     s.tile_rows = static_cast<int>(
         gf_large_tile_rows(gf_large_pass(&step->linear, BYTES, state->large.planes)));
     s.keep_alpha = step->keep_alpha;
-    s.words_in = step->channels == 1 && gf_aligned(s.in.samples, s.in.stride, s.in.batch, WORD);
-    s.words_out = step->channels == 1 && step->out == step->in &&
+    const bool whole = sharers == 1;
+    s.sharers = static_cast<unsigned>(sharers);
+    s.words_in = whole && gf_aligned(s.in.samples, s.in.stride, s.in.batch, WORD);
+    s.words_out = whole && step->out == step->in &&
                   gf_aligned(s.out.samples, s.out.stride, s.out.batch, WORD);
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
@@ -566,18 +745,50 @@ template <int BYTES> Large<BYTES> describe(const GfLaunch *launch, const GfTenso
     return s;
 }
 
-template <int PLANES, int BYTES> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+size_t tiles_of(const GfLaunch *launch)
+{
+    return gf_divide_up(launch->step->out_width, static_cast<size_t>(STRIP)) *
+           gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
+}
+
+/* Launches with so many blocks to a tile, each of which has `planes` of its samples' bytes. */
+template <int PLANES, int BYTES>
+cudaError_t run_kernel(const GfLaunch *launch, cudaStream_t stream, void (*kernel)(Large<BYTES>),
+                       size_t sharers, size_t planes)
 {
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
-    const Large<BYTES> s = describe<BYTES>(launch, state);
+    const Large<BYTES> s = describe<BYTES>(launch, state, sharers);
     const size_t bytes =
-        gf_large_bytes(&launch->step->linear, BYTES, PLANES, static_cast<size_t>(s.pass));
-    const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(GF_LARGE_ROWS));
-    const size_t blocks = s.strips * down * launch->step->channels;
+        gf_large_bytes(&launch->step->linear, planes, PLANES, static_cast<size_t>(s.pass));
+    const size_t blocks = tiles_of(launch) * sharers;
     /* More than a grid may have are none: the launch fails. */
     const dim3 grid(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks),
                     static_cast<unsigned>(launch->count));
-    return gf_launch(tensor_large<PLANES, BYTES>, {grid, THREADS, bytes}, stream, s);
+    return gf_launch(kernel, {grid, THREADS, bytes}, stream, s);
+}
+
+/* Is it RGB of which there are enough tiles for blocks that have all channels, and room for two such
+ * blocks on a multiprocessor? On an H200 those of 512 x 512 pixels are too few, of 1024 x 1024 not;
+ * kernels of 63 x 63 have just room for two, which still pays (bench/results/2026-11-26-h200-3.md).
+ */
+template <int PLANES> bool shares_pixels(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    const size_t rows = gf_large_rows(&step->linear);
+    return step->channels == COLOURS && step->out == GF_U8 && !step->keep_alpha &&
+           gf_large_pass(&step->linear, 1, PLANES) == rows &&
+           gf_large_bytes(&step->linear, COLOURS, PLANES, rows) <= gf_shared_limit() / 2 &&
+           2 * tiles_of(launch) * launch->count >= 3 * gf_multiprocessors();
+}
+
+template <int PLANES, int BYTES> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+{
+    if constexpr (BYTES == 1) {
+        if (shares_pixels<PLANES>(launch))
+            return run_kernel<PLANES, 1>(launch, stream, tensor_large_colours<PLANES>, 1, COLOURS);
+    }
+    return run_kernel<PLANES, BYTES>(launch, stream, tensor_large<PLANES, BYTES>,
+                                     launch->step->channels, BYTES);
 }
 
 } // namespace

@@ -319,8 +319,7 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
            GF_TENSOR_LANES;
 }
 
-/* ---- how `tensor` computes layers where the product reads both matrices from shared memory
- * ---- */
+/* ---- how `tensor` computes layers whose product reads shared memory alone ---- */
 
 enum {
     GF_FLAT_SIDE = 16, /* of a kernel, the most */

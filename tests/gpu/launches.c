@@ -538,6 +538,28 @@ static void large_kernel(size_t i)
     run_trial(&trial, filter);
 }
 
+/* RGB of so many tiles that on any card blocks have all channels of one (on the emulated device those
+ * of large_kernel() are enough). Every other picture's rows are aligned as words are. */
+static void large_kernel_on_colours(size_t i)
+{
+    enum { TILES = 320, ROWS = 3, ACROSS = 2 };
+    const size_t width = 257 + below(200), height = 33 + below(15);
+    GfFilter *filter = new_filter();
+    GfLinear *linear =
+        add_kernel(filter, 1, 16 + below(30), 16 + below(17), i % 4 < 2 ? FRACTION : INTEGER);
+    linear->anchor_x = below(linear->width);
+    linear->anchor_y = below(linear->height);
+    if (below(3) == 0)
+        add_function(filter, GF_POINTWISE_AFFINE, 0.5, 0.125);
+    GfPlanOptions options = options_of(GF_U8, (GfBorder)(i % BORDERS));
+    options.range = (GfRange)(i % 4);
+    Trial trial = trial_of("large kernels", format_of(width, height, 3, GF_U8), options, filter);
+    trial.count = 1 + TILES / (ROWS * ACROSS);
+    trial.gap = i % 2 ? (4 - width * 3 % 4) % 4 : below(4);
+    trial.shift = i % 2 ? 0 : below(4);
+    run_trial(&trial, filter);
+}
+
 /* Any kernel on 16 bits. */
 static void kernel_on_16_bits(size_t i)
 {
@@ -573,6 +595,8 @@ void test_large_kernels(void)
     const size_t before = launches_of("tensor"), cases = quick ? 8 : 150;
     for (size_t i = 0; i < cases; i++)
         large_kernel(i);
+    for (size_t i = 0; i < (quick ? 0 : 24); i++)
+        large_kernel_on_colours(i);
     report(launches_of("tensor") - before > cases / 2, "large kernels", "few by tensor");
     const size_t again = launches_of("tensor");
     for (size_t i = 0; i < 2 * cases; i++)
