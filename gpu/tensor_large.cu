@@ -767,10 +767,9 @@ cudaError_t run_kernel(const GfLaunch *launch, cudaStream_t stream, void (*kerne
     return gf_launch(kernel, {grid, THREADS, bytes}, stream, s);
 }
 
-/* Is it RGB of which there are enough tiles for blocks that have all channels, and room for two such
- * blocks on a multiprocessor? On an H200 those of 512 x 512 pixels are too few, of 1024 x 1024 not;
- * kernels of 63 x 63 have just room for two, which still pays (bench/results/2026-11-26-h200-3.md).
- */
+/* Is it RGB of which there are enough tiles for blocks that have all channels, and room for two
+ * such blocks on a multiprocessor? On an H200 512 x 512 pixels are too few, 1024 x 1024 are not, and
+ * for kernels of 63 x 63 there is just room (bench/results/2026-11-26-h200-3.md). */
 template <int PLANES> bool shares_pixels(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;

@@ -538,8 +538,8 @@ static void large_kernel(size_t i)
     run_trial(&trial, filter);
 }
 
-/* RGB of so many tiles that on any card blocks have all channels of one (on the emulated device those
- * of large_kernel() are enough). Every other picture's rows are aligned as words are. */
+/* RGB of so many tiles that on any card blocks have all channels of one (on the emulated device
+ * those of large_kernel() are enough). Every other picture's rows are aligned as words are. */
 static void large_kernel_on_colours(size_t i)
 {
     enum { TILES = 320, ROWS = 3, ACROSS = 2 };
