@@ -768,7 +768,7 @@ cudaError_t run_kernel(const GfLaunch *launch, cudaStream_t stream, void (*kerne
 }
 
 /* Is it RGB of which there are enough tiles for blocks that have all channels, and room for two
- * such blocks on a multiprocessor? On an H200 512 x 512 pixels are too few, 1024 x 1024 are not, and
+ * such blocks on a multiprocessor? On an H200 512 x 512 pixels are too few, 1024 x 1024 are enough;
  * for kernels of 63 x 63 there is just room (bench/results/2026-11-26-h200-3.md). */
 template <int PLANES> bool shares_pixels(const GfLaunch *launch)
 {
