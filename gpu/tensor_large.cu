@@ -73,8 +73,8 @@ template <int BYTES> struct Large {
     int pitch, tile_rows; /* of a tile's input */
     bool keep_alpha;
     bool finished; /* scale and offset have all that follows in them */
-    bool words_in,
-        words_out; /* rows that a block has whole, of samples of BYTES, aligned as words */
+    /* Rows that a block has whole, of samples of BYTES, aligned as words. */
+    bool words_in, words_out;
     GfBorder border;
     uint32_t border_word; /* the constant, again and again */
     Number<BYTES> scale, offset;
@@ -145,35 +145,35 @@ __device__ void put_word(const Large<BYTES> &s, uint8_t *to, int r, const uint32
     }
 }
 
-/* This lane's four samples of all rows, where all of them are on the picture, in words of which it
- * has a part. */
-template <int BYTES>
-__device__ void fill_inside(const Large<BYTES> &s, long long x, const uint8_t *const *rows,
-                            uint8_t *to)
+/* This lane's four samples, or pixels of RGB, of all rows, where all of them are on the picture, in
+ * WORDS words and a part of one more: take(row, words) gets them. LOADED rows are waited for. */
+template <int WORDS, int LOADED, int BYTES, typename Take>
+__device__ void load_words(const Large<BYTES> &s, long long x, const uint8_t *const *rows,
+                           Take take)
 {
-    const long long word = x * BYTES & -WORD;
-    const unsigned shift = static_cast<unsigned>(x * BYTES % WORD) * 8;
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * AT_ONCE<BYTES>) {
-        uint32_t words[AT_ONCE<BYTES>][BYTES + 1];
+    const long long first = x * WORDS & -WORD;
+    const unsigned shift = static_cast<unsigned>(x * WORDS % WORD) * 8;
+    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * LOADED) {
+        uint32_t words[LOADED][WORDS + 1];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE<BYTES>; i++) {
+        for (int i = 0; i < LOADED; i++) {
             const uint8_t *row = find_row(s, rows, r + i * WARPS);
 #pragma unroll
-            for (int j = 0; j <= BYTES; j++)
+            for (int j = 0; j <= WORDS; j++)
                 words[i][j] = s.border_word;
             if (row)
 #pragma unroll
-                for (int j = 0; j <= BYTES; j++)
-                    words[i][j] = __ldg(reinterpret_cast<const uint32_t *>(row + word + j * WORD));
+                for (int j = 0; j <= WORDS; j++)
+                    words[i][j] = __ldg(reinterpret_cast<const uint32_t *>(row + first + j * WORD));
         }
 #pragma unroll
-        for (int i = 0; i < AT_ONCE<BYTES>; i++) {
-            uint32_t own[BYTES];
+        for (int i = 0; i < LOADED; i++) {
+            uint32_t own[WORDS];
 #pragma unroll
-            for (int j = 0; j < BYTES; j++)
+            for (int j = 0; j < WORDS; j++)
                 own[j] = __funnelshift_r(words[i][j], words[i][j + 1], shift);
             if (r + i * WARPS < s.tile_rows)
-                put_word(s, to, r + i * WARPS, own);
+                take(r + i * WARPS, own);
         }
     }
 }
@@ -232,41 +232,6 @@ __device__ void part_channels(uint32_t (&word)[COLOURS])
     word[2] = __byte_perm(__byte_perm(first, second, 0x0052), third, 0x7410);
 }
 
-/* This lane's four pixels of all rows, of RGB, as fill_inside() has its samples. */
-__device__ void fill_colours(const Large<1> &s, long long x, const uint8_t *const *rows,
-                             uint8_t *to)
-{
-    constexpr int LOADED = 6; /* rows */
-    const long long word = x * COLOURS & -WORD;
-    const unsigned shift = static_cast<unsigned>(x * COLOURS % WORD) * 8;
-    for (int r = threadIdx.x / 32; r < s.tile_rows; r += WARPS * LOADED) {
-        uint32_t words[LOADED][COLOURS + 1];
-#pragma unroll
-        for (int i = 0; i < LOADED; i++) {
-            const uint8_t *row = find_row(s, rows, r + i * WARPS);
-#pragma unroll
-            for (int j = 0; j <= COLOURS; j++)
-                words[i][j] = s.border_word;
-            if (row)
-#pragma unroll
-                for (int j = 0; j <= COLOURS; j++)
-                    words[i][j] = __ldg(reinterpret_cast<const uint32_t *>(row + word + j * WORD));
-        }
-#pragma unroll
-        for (int i = 0; i < LOADED; i++) {
-            uint32_t own[COLOURS];
-#pragma unroll
-            for (int j = 0; j < COLOURS; j++)
-                own[j] = __funnelshift_r(words[i][j], words[i][j + 1], shift);
-            part_channels(own);
-#pragma unroll
-            for (int j = 0; j < COLOURS; j++)
-                if (r + i * WARPS < s.tile_rows)
-                    put_word<1>(s, to + j * plane_of(s), r + i * WARPS, {own[j]});
-        }
-    }
-}
-
 /* Do `bytes` of a row lie on it, from the word on in which sample x of a channel begins, and one
  * word more? */
 template <int BYTES> __device__ bool has_words(const Large<BYTES> &s, long long x, int bytes)
@@ -281,7 +246,12 @@ __device__ void fill_all(const Large<1> &s, const Tile &tile, const uint8_t *con
     for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
         const long long x = tile.x + at + s.origin_x;
         if (has_words(s, x, COLOURS))
-            fill_colours(s, x, rows, pixels + at);
+            load_words<COLOURS, 6>(s, x, rows, [&](int r, uint32_t(&word)[COLOURS]) {
+                part_channels(word);
+#pragma unroll
+                for (int i = 0; i < COLOURS; i++)
+                    put_word<1>(s, pixels + at + i * plane_of(s), r, {word[i]});
+            });
         else
 #pragma unroll 1
             for (int i = 0; i < COLOURS; i++)
@@ -296,7 +266,9 @@ __device__ void fill(const Large<BYTES> &s, const Tile &tile, const uint8_t *con
     for (int at = threadIdx.x % 32 * WORD; at < s.pitch; at += 32 * WORD) {
         const long long x = tile.x + at + s.origin_x;
         if (has_words(s, x, BYTES))
-            fill_inside(s, x, rows, pixels + at);
+            load_words<BYTES, AT_ONCE<BYTES>>(s, x, rows, [&](int r, uint32_t(&word)[BYTES]) {
+                put_word<BYTES>(s, pixels + at, r, word);
+            });
         else
             fill_mapped(s, x, tile.channel, rows, pixels + at);
     }
