@@ -232,8 +232,7 @@ __device__ void part_channels(uint32_t (&word)[COLOURS])
     word[2] = __byte_perm(__byte_perm(first, second, 0x0052), third, 0x7410);
 }
 
-/* Do `bytes` of a row lie on it, from the word on in which sample x of a channel begins, and one
- * word more? */
+/* Do the words lie on a row that load_words() takes of four pixels of so many bytes, from x on? */
 template <int BYTES> __device__ bool has_words(const Large<BYTES> &s, long long x, int bytes)
 {
     return s.words_in && x >= 0 && (x * bytes & -WORD) + (bytes + 1) * WORD <= s.in_width * bytes;
@@ -485,6 +484,19 @@ __device__ void store_words(const Large<1> &s, const Tile &tile, const float (&v
     });
 }
 
+/* The same of 16 bits: a lane's samples are pairs. */
+__device__ void store_words(const Large<2> &s, const Tile &tile, const double (&v)[OWN])
+{
+#pragma unroll
+    for (int i = 0; i < OWN; i += 2) {
+        const int r = static_cast<int>(threadIdx.x) / 32 * ROWS + i / (HALVES * SUMS);
+        const int x = tile.x + column_of(i / SUMS % HALVES, i % SUMS);
+        if (r < tile.rows)
+            *reinterpret_cast<uint32_t *>(output_row(s, tile, r) + x * sizeof(uint16_t)) =
+                gf_round(v[i], 65535) | gf_round(v[i + 1], 65535) << 16;
+    }
+}
+
 /* Word k of the three that four pixels are, RGBRGBRGBRGB. */
 __device__ uint32_t join_channels(const uint32_t (&colour)[COLOURS], int k)
 {
@@ -514,19 +526,6 @@ __device__ void store_colours(const Large<1> &s, const Tile &tile, const uint8_t
         else
             for (int j = 0; j < WORD && at + j < left; j++)
                 to[j] = static_cast<unsigned char>(word >> 8 * j);
-    }
-}
-
-/* The same of 16 bits: a lane's samples are pairs. */
-__device__ void store_words(const Large<2> &s, const Tile &tile, const double (&v)[OWN])
-{
-#pragma unroll
-    for (int i = 0; i < OWN; i += 2) {
-        const int r = static_cast<int>(threadIdx.x) / 32 * ROWS + i / (HALVES * SUMS);
-        const int x = tile.x + column_of(i / SUMS % HALVES, i % SUMS);
-        if (r < tile.rows)
-            *reinterpret_cast<uint32_t *>(output_row(s, tile, r) + x * sizeof(uint16_t)) =
-                gf_round(v[i], 65535) | gf_round(v[i + 1], 65535) << 16;
     }
 }
 
@@ -583,10 +582,11 @@ template <int BYTES> __device__ void copy(const Large<BYTES> &s, const Tile &til
 
 /* ---- the kernel ---- */
 
+/* Of a multiprocessor, which bounds a thread's registers. */
 template <int PLANES, int BYTES>
-constexpr int AT_ONCE_BLOCKS = PLANES == 1  ? (BYTES == 1 ? 5 : 3)
-                               : BYTES == 1 ? 3
-                                            : 2;
+constexpr int BLOCKS = PLANES == 1  ? (BYTES == 1 ? 5 : 3)
+                       : BYTES == 1 ? 3
+                                    : 2;
 
 /* A block's shared memory: two chunks, where the input's rows are, the input. */
 struct Shared {
@@ -606,7 +606,7 @@ template <int PLANES, int BYTES> __device__ Shared find_shared(const Large<BYTES
 }
 
 template <int PLANES, int BYTES>
-__global__ void __launch_bounds__(THREADS, (AT_ONCE_BLOCKS<PLANES, BYTES>))
+__global__ void __launch_bounds__(THREADS, (BLOCKS<PLANES, BYTES>))
     tensor_large(const __grid_constant__ Large<BYTES> s)
 {
     GF_BLOCK_MEMORY(uint4, memory);
@@ -632,7 +632,7 @@ __global__ void __launch_bounds__(THREADS, (AT_ONCE_BLOCKS<PLANES, BYTES>))
 
 /* The channels of RGB one after the other, in one pass each. */
 template <int PLANES>
-__global__ void __launch_bounds__(THREADS, (AT_ONCE_BLOCKS<PLANES, 1>))
+__global__ void __launch_bounds__(THREADS, (BLOCKS<PLANES, 1>))
     tensor_large_colours(const __grid_constant__ Large<1> s)
 {
     GF_BLOCK_MEMORY(uint4, memory);
