@@ -41,6 +41,7 @@ struct GfDevices {
     GfBackend *cpu, *cuda, *reference; /* opened so far */
     GfBackend *chosen;                 /* NULL: not decided */
     size_t first, gpus; /* under cuda:all: which was opened first, and one beyond the last */
+    const char *kind;   /* what that one is */
     pthread_t opener;   /* of all but the first */
     bool has_opener;
     bool gathered;       /* it was found whether the run is heavy */
@@ -89,10 +90,23 @@ static bool wait_for_work(GfDevices *devices)
     return true;
 }
 
+/* Of another kind than the first one a GPU may sum in another order. */
+static GfStatus open_alike(const GfDevices *devices, size_t number, GfBackend **backend)
+{
+    GF_TRY(gf_cuda_open((int)number, devices->options->algorithm, backend));
+    GfBackend *opened = *backend;
+    if (!devices->kind || strcmp(opened->device, devices->kind) == 0)
+        return GF_OK;
+    GfStatus status = gf_fail(GF_ENODEVICE, "it is another kind of GPU (%s)", opened->device);
+    opened->close(opened);
+    *backend = NULL;
+    return status;
+}
+
 /* Opens one of several GPUs, and says it when the others have to do without. */
 static GfStatus open_one(const GfDevices *devices, size_t number, GfBackend **backend)
 {
-    GfStatus status = gf_cuda_open((int)number, devices->options->algorithm, backend);
+    GfStatus status = open_alike(devices, number, backend);
     if (status != GF_OK && status != GF_EUSAGE)
         gf_say_note(NULL, "cuda:%zu: %s; its work is done by the others", number, gf_message());
     return status;
@@ -132,6 +146,7 @@ static GfStatus open_all(GfDevices *devices)
     GF_TRY(gf_cuda_count(&found));
     devices->gpus = gf_min(found, GF_SPREAD_MAX);
     GF_TRY(open_first(devices, &first));
+    devices->kind = first->device;
     GfStatus status =
         gf_spread_create(first, devices->gpus - devices->first, "cuda:all", &devices->cuda);
     if (status != GF_OK) {

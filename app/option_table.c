@@ -339,8 +339,9 @@ const GfOption gf_option_table[] = {
      FLAG(flip)},
 
     {"output", 'o', "PATH",
-     "the output's file, or for several outputs their folder;\n"
-     "- is standard output; default: beside the input",
+     "the output's file, or for several outputs their folder, or\n"
+     "one .npy for all filters of a picture; - is standard output;\n"
+     "default: beside the input",
      GF_SECTION_OUTPUT, FILTER, SET(output)},
     {"name", 0, "TEMPLATE",
      "names of outputs; default '{stem}.{filter}{ext}', and\n"
@@ -378,7 +379,9 @@ const GfOption gf_option_table[] = {
      "input's, and floats for .npy",
      GF_SECTION_OUTPUT, FILTER, CHOOSE(depth)},
     {"quality", 0, "N", "of JPEG, 1 to 100; default 90", GF_SECTION_OUTPUT, FILTER, SET(quality)},
-    {"png-level", 0, "N", "of PNG compression: 0 none, 1 fast (default), to 9 small",
+    {"png-level", 0, "N",
+     "of PNG compression: 0 none, 1 fast and small (default),\n"
+     "2 to 9 as zlib's levels",
      GF_SECTION_OUTPUT, FILTER, SET(png_level)},
     {"strip", 0, NULL, "drop all metadata but the colour profile", GF_SECTION_OUTPUT, FILTER,
      FLAG(strip)},
@@ -399,7 +402,7 @@ const GfOption gf_option_table[] = {
      EITHER, FLAG(read.tolerant)},
     {"no-auto-orient", 0, NULL, "leave the EXIF orientation as it is", GF_SECTION_INPUT, EITHER,
      FLAG(no_auto_orient)},
-    {"max-pixels", 0, "N", "refuse larger pictures; k, M, G are thousands; default 1 G",
+    {"max-pixels", 0, "N", "refuse larger pictures; k, M, G, T: powers of 1000; default 1G",
      GF_SECTION_INPUT, EITHER, SET(max_pixels)},
 
     {"device", 0, "WHICH",

@@ -22,7 +22,10 @@ static const double deviations = 6.0;
 
 #define MOST_BENT_ERROR 2e-7 /* of the rule's 1e-6 for floats */
 
-enum { MOST_FLOAT_TERMS = 64 };
+enum { MOST_FLOAT_TERMS = 64, FEW_TERMS = 9 };
+
+/* Numbers between steps that f32 holds with all their bits, whatever they are multiplied by next. */
+static const double most_between = 1e30;
 
 /* What is known about the samples between two steps. */
 typedef struct Knowledge {
@@ -165,7 +168,8 @@ static void follow_filter(const GfStep *step, double limit, Knowledge *known)
         error = hypot(error, unit * partial * known->largest * sqrt(terms / 3.0));
         error = hypot(error, 2.0 * unit * known->largest * sums.length);
     }
-    bool derivative = sums.total < 0.05 || linear->offset != 0.0;
+    /* Of samples that are alike so little is left that the errors of their sum count. */
+    bool derivative = sums.total < (terms > FEW_TERMS ? 0.15 : 0.05) || linear->offset != 0.0;
     known->lossy |= linear->depth == 0 && !exact && (derivative || terms > MOST_FLOAT_TERMS);
     known->largest = reach * fabs(linear->scale) + fabs(linear->offset) + bias;
     known->error = error * fabs(linear->scale);
@@ -339,6 +343,9 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         }
         for (size_t j = 0; j < step->posts; j++)
             follow_post(&step->post[j], step->light, limit, &known);
+        if (known.largest > most_between ||
+            (known.largest > 0.0 && 1.0 / known.largest > most_between))
+            return true;
     }
     if (known.jumps)
         return true;

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+static const double rounding = 1e-13; /* of products written in full, with a margin */
+
 bool gf_rank_one(const double *taps, size_t width, size_t height, double *column, double *row)
 {
     size_t pivot = 0;
@@ -22,5 +24,5 @@ bool gf_rank_one(const double *taps, size_t width, size_t height, double *column
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++)
             residue += fabs(taps[y * width + x] - column[y] * row[x]);
-    return residue <= 1e-9 * total;
+    return residue <= rounding * total;
 }

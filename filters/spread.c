@@ -93,6 +93,18 @@ static void lose(Spread *spread, size_t i)
     pthread_mutex_unlock(&spread->mutex);
 }
 
+/* Ends a backend's part. What it still has under way is waited for: its copies would come into bands
+ * that are in use again. */
+static void drop_part(GfSession *session, size_t i)
+{
+    Part *part = &session->parts[i];
+    if (part->session)
+        session->spread->backends[i]->end(part->session);
+    part->session = NULL;
+    part->begun = false;
+    part->queued = 0;
+}
+
 /* When no backend can do it: `last` is how the last one that tried ended, GF_OK where none did. */
 static GfStatus none_able(bool alive, GfStatus last)
 {
@@ -216,10 +228,12 @@ static GfStatus submit_part(GfSession *session, size_t i, const Pending *pending
 /* After a failure of backend `i`: may another do it? */
 static bool goes_on(GfSession *session, size_t i, GfStatus status)
 {
-    if (status == GF_EDEVICE)
+    if (status == GF_EDEVICE) {
         lose(session->spread, i);
-    else if (status == GF_EDEVMEM)
+        drop_part(session, i);
+    } else if (status == GF_EDEVMEM) {
         session->parts[i].full = true;
+    }
     return status == GF_EDEVICE || status == GF_EDEVMEM;
 }
 
@@ -241,7 +255,7 @@ static GfStatus place(GfSession *session, Pending *pending, size_t turn)
 static GfStatus hand_over(GfSession *session, size_t failed)
 {
     lose(session->spread, failed);
-    session->parts[failed].queued = 0;
+    drop_part(session, failed);
     for (size_t n = session->collected; n < session->submitted; n++) {
         Pending *pending = find_pending(session, n);
         if (pending->part == failed && !pending->done)
@@ -258,10 +272,8 @@ static void end(GfSession *session)
         return;
     Spread *spread = session->spread;
     for (size_t i = 0; i < GF_SPREAD_MAX; i++) {
-        const Part *part = &session->parts[i];
-        if (part->session)
-            spread->backends[i]->end(part->session);
-        free(part->queue);
+        drop_part(session, i);
+        free(session->parts[i].queue);
     }
     for (size_t i = 0; session->pending && i < session->plan->slots; i++)
         free(session->pending[i].outs);

@@ -468,8 +468,8 @@ const GfAlgorithm gf_algorithms[] = {
      .pays = gf_separable_pays,
      .launch = LAUNCHER(gf_launch_separable)},
     {.name = "tensor",
-     .summary = "products of matrices on tensor cores: of bytes for pictures of 8 and 16 bits, "
-                "of halves for layers",
+     .summary = "products of matrices on tensor cores: of bytes or halves for pictures of 8 and 16 "
+                "bits, of halves for layers",
      .source = "beyond the sources",
      .supports = tensor_supports,
      .pays = gf_tensor_pays,

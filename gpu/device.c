@@ -22,6 +22,13 @@ static GfStatus status_of(cudaError_t error)
     case cudaErrorDevicesUnavailable:
     case cudaErrorNoKernelImageForDevice:
         return GF_ENODEVICE;
+    /* What was asked for cannot be; the context is whole. */
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorNotSupported:
+        return GF_EUNSUPPORTED;
     default:
         return GF_EDEVICE;
     }

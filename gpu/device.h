@@ -5,9 +5,9 @@
 
 #include "common/status.h"
 
-/* GF_OK for cudaSuccess. Else the failure of `call`: GF_EDEVMEM when device memory is short,
- * GF_EMEMORY when pinned host memory is (`call` is cudaHostAlloc), GF_ENODEVICE without a device or
- * driver, GF_EDEVICE for all else; the message names the call. */
+/* GF_OK for cudaSuccess. Else the failure of `call`: GF_EDEVMEM when memory of the device or pinned
+ * for it is short, GF_ENODEVICE without a device or driver, GF_EUNSUPPORTED when the call asks for
+ * what cannot be, GF_EDEVICE for all else; the message names the call. */
 GfStatus gf_cuda_check(cudaError_t error, const char *call);
 
 /* What the device's clocks allow: bytes a second of its memory, by the width of the bus;

@@ -59,7 +59,8 @@ typedef struct GfLaunch {
 
 typedef cudaError_t (*GfLauncher)(const GfLaunch *launch, cudaStream_t stream);
 
-/* Kernels that `special` takes: of any bank and layer, and of one kernel on one channel. */
+/* Largest sides that `special` holds in registers: of banks and layers, and of one kernel on one
+ * channel. Larger single kernels, and pairs in f64, go in tiles. */
 enum { GF_SPECIAL_SIDE = 7, GF_SPECIAL_GRAY_SIDE = 15 };
 
 /* The side of the smallest square box, centred on the anchor, that holds the kernel: what `special`

@@ -26,7 +26,8 @@ enum {
 
 typedef struct Cuda {
     GfBackend backend;
-    int number; /* CUDA's own: gf_cuda_ordinal() */
+    int number;        /* CUDA's own: gf_cuda_ordinal() */
+    size_t most_pitch; /* bytes from row to row that its copies take */
     GfChoice choice;
     char name[32];
 } Cuda;
@@ -124,13 +125,23 @@ static GfStatus reserve(GfSession *session, Buffer *buffer, size_t rows, size_t 
     return GF_OK;
 }
 
-static GfStatus host_alloc(GfBackend *backend, size_t bytes, void **memory)
+/* A device that was opened and then is not there has failed. */
+static GfStatus since_opened(GfStatus status)
 {
-    const Cuda *cuda = backend->state;
-    *memory = NULL;
+    return status == GF_ENODEVICE ? GF_EDEVICE : status;
+}
+
+static GfStatus pin(const Cuda *cuda, size_t bytes, void **memory)
+{
     GF_CUDA(cudaSetDevice, cuda->number);
     GF_CUDA(cudaHostAlloc, memory, bytes, cudaHostAllocPortable);
     return GF_OK;
+}
+
+static GfStatus host_alloc(GfBackend *backend, size_t bytes, void **memory)
+{
+    *memory = NULL;
+    return since_opened(pin(backend->state, bytes, memory));
 }
 
 static void host_free(GfBackend *backend, void *memory)
@@ -289,7 +300,7 @@ static GfStatus finish_oldest(GfSession *session)
 
 /* ---- the session ---- */
 
-static GfStatus begin(GfSession *session, const GfRing *ring)
+static GfStatus begin_picture(GfSession *session, const GfRing *ring)
 {
     GF_CUDA(cudaSetDevice, session->cuda->number);
     while (session->finished < session->submitted)
@@ -299,7 +310,12 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
     return GF_OK;
 }
 
-static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
+static GfStatus begin(GfSession *session, const GfRing *ring)
+{
+    return since_opened(begin_picture(session, ring));
+}
+
+static GfStatus submit_rows(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
 {
     GF_CUDA(cudaSetDevice, session->cuda->number);
     if (session->submitted - session->finished == GF_SLOTS)
@@ -312,13 +328,23 @@ static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand 
     return GF_OK;
 }
 
-static GfStatus collect(GfSession *session)
+static GfStatus submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
+{
+    return since_opened(submit_rows(session, y0, rows, outs));
+}
+
+static GfStatus collect_rows(GfSession *session)
 {
     GF_CUDA(cudaSetDevice, session->cuda->number);
     if (session->collected == session->finished)
         GF_TRY(finish_oldest(session));
     session->collected++;
     return GF_OK;
+}
+
+static GfStatus collect(GfSession *session)
+{
+    return since_opened(collect_rows(session));
 }
 
 static const char *method(const GfSession *session, size_t output, size_t step)
@@ -434,7 +460,7 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     GF_TRY(gf_allocate_zero(1, sizeof *session, &session));
     session->cuda = backend->state;
     session->plan = plan;
-    GfStatus status = fill_session(session);
+    GfStatus status = since_opened(fill_session(session));
     if (status == GF_OK)
         *out = session;
     else
@@ -444,16 +470,28 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
 
 /* ---- the backend ---- */
 
+static GfStatus check_pitch(const Cuda *cuda, const GfFormat *format)
+{
+    const size_t pitch = lay_picture(format).pitch;
+    if (pitch <= cuda->most_pitch)
+        return GF_OK;
+    return gf_fail(GF_EUNSUPPORTED, "rows of %zu bytes, %s copies %zu at most", pitch, cuda->name,
+                   cuda->most_pitch);
+}
+
 static GfStatus supports(GfBackend *backend, const GfPlan *plan)
 {
     const Cuda *cuda = backend->state;
     const GfAlgorithm *algorithm;
-    for (size_t i = 0; i < plan->outputs; i++)
+    GF_TRY(check_pitch(cuda, &plan->in));
+    for (size_t i = 0; i < plan->outputs; i++) {
+        GF_TRY(check_pitch(cuda, &plan->pipelines[i].out));
         for (size_t j = 0; j < plan->pipelines[i].count; j++) {
             const GfStep *step = &plan->pipelines[i].steps[j];
             if (step->kind == GF_STEP_FILTER && !step->light)
                 GF_TRY(gf_method_choose(&cuda->choice, &plan->pipelines[i], j, &algorithm));
         }
+    }
     return GF_OK;
 }
 
@@ -489,12 +527,16 @@ GfStatus gf_cuda_open(int number, const char *algorithm, GfBackend **backend)
     GF_TRY(find_device(number, ordinal));
     GF_CUDA(cudaSetDevice, ordinal);
     GF_CUDA(cudaGetDeviceProperties, &properties, ordinal);
+    if (properties.sharedMemPerBlockOptin < GF_SHARED_BYTES)
+        return gf_fail(GF_ENODEVICE, "cuda:%d has %zu KiB of shared memory a block, %d are needed",
+                       number, properties.sharedMemPerBlockOptin >> 10, GF_SHARED_BYTES >> 10);
     GF_CUDA(cudaFree, NULL); /* creates the context, which takes a third of a second */
     GF_TRY(gf_cuda_check(gf_probe_kernels(), "kernels for this GPU"));
     GF_TRY(gf_current_card(&card));
     GF_TRY(gf_allocate_zero(1, sizeof *cuda, &cuda));
     snprintf(cuda->name, sizeof cuda->name, "cuda:%d", number);
     cuda->number = ordinal;
+    cuda->most_pitch = properties.memPitch;
     cuda->choice = (GfChoice){forced, card};
     cuda->backend = (GfBackend){.name = cuda->name,
                                 .band_bytes = BAND_BYTES,

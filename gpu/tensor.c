@@ -18,10 +18,13 @@ void gf_tensor_close(void *state)
     free(tensor);
 }
 
+/* From memory that is not pinned a copy may return before it has come there, and kernels' streams
+ * do not wait for it. */
 static GfStatus upload(const void *from, size_t bytes, void **to)
 {
     GF_CUDA(cudaMalloc, to, bytes);
     GF_CUDA(cudaMemcpy, *to, from, bytes, cudaMemcpyHostToDevice);
+    GF_CUDA(cudaStreamSynchronize, NULL);
     return GF_OK;
 }
 

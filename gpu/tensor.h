@@ -4,8 +4,8 @@
 
 #include "gpu/launch.h"
 
-/* GF_OK when integers can stand for the kernels of a bank on bytes, or GF_EUNSUPPORTED with why
- * not. */
+/* GF_OK when integers can stand for the kernels of a bank on samples of 8 or 16 bits, or
+ * GF_EUNSUPPORTED with why not. */
 GfStatus gf_tensor_supports_kernels(const GfStep *step);
 
 /* Of a step that is supported. */

@@ -81,6 +81,17 @@ load common
     [[ $output == *'beyond 0 '* ]]
 }
 
+@test "--compare: what is left of samples that cancel has the rounding of f32" {
+    # 1 and -0.99 in turn: the mean is 0.005.
+    npy '<f4' 4 '16, 16' "$(printf '\\x00\\x00\\x80\\x3f\\xa4\\x70\\x7d\\xbf%.0s' {1..128})" >turns.npy
+    gf turns.npy -k gaussian:sigma=2 --border wrap --device cpu --compare
+    [ "$status" -eq 0 ]
+    [[ $output == *'beyond 2.38419e-07'* ]]
+    gf turns.npy -k gaussian:sigma=2 --border wrap --device cpu --compare --depth f64
+    [ "$status" -eq 0 ]
+    [[ $output == *'beyond 5.01453e-08'* ]]
+}
+
 @test "compare: the picture of differences" {
     npy '|u1' 1 '1, 3' '\x00\x0a\x14' >a.npy
     npy '|u1' 1 '1, 3' '\x04\x0a\x12' >b.npy
@@ -158,6 +169,16 @@ load common
         [ -z "$output" ]
     done
     [ "$stderr" = 'gpufilter: --diff-image soft.png: this is b.png, which would be lost' ]
+    # That it exists is found before anything is computed.
+    cp a.png exists.png
+    gf a.png -k box --compare --device cpu --diff-image exists.png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --diff-image exists.png: exists already' ]
+    [ -z "$output" ]
+    gf compare a.png b.png --diff-image . --overwrite
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --diff-image .: is a directory' ]
+    [ -z "$output" ]
     gf a.png -k box --compare --device cpu --diff-image hard.png --overwrite
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: --diff-image hard.png: this is a.png, which would be lost' ]

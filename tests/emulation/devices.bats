@@ -97,6 +97,36 @@ pictures() {
     done
 }
 
+@test "a device that is not there any more hands its work to the others, too" {
+    pictures 3
+    "$GPUFILTER" in "${filters[@]}" -o whole --device cuda:0 -q
+    FAKE_CUDA_ERROR=46 FAKE_CUDA_LOST=0:100 gf in "${filters[@]}" -o lost --device cuda:all
+    [ "$status" -eq 0 ]
+    [[ $stderr == 'gpufilter: cuda:0: '*': an error; it gets no more work'* ]]
+    diff -r whole lost
+    FAKE_CUDA_ERROR=46 FAKE_CUDA_LOST=0:100 gf in "${filters[@]}" -o one --device cuda --jobs 1
+    [ "$status" -eq 3 ]
+    [[ $(grep -c ': an error$' <<<"$stderr") -eq 1 ]]
+}
+
+@test "of another kind of GPU cuda:all makes no use" {
+    pictures 3
+    "$GPUFILTER" in "${filters[@]}" -o whole --device cuda:0 -q
+    FAKE_CUDA_LOST=0:100 FAKE_CUDA_UNLIKE=1 gf in "${filters[@]}" -o lost --device cuda:all
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'gpufilter: cuda:1: it is another kind of GPU (another); its work is done by the others'* ]]
+    diff -r whole lost
+}
+
+@test "a device whose blocks have too little shared memory is none" {
+    scene rgb8 a.png
+    FAKE_CUDA_SHARED=65536 gf a.png -k sobel -o b.png --device cuda
+    [ "$status" -eq 2 ]
+    [[ $stderr == 'gpufilter: --device cuda: cuda:0 has 64 KiB of shared memory a block, 96 are needed' ]]
+    FAKE_CUDA_SHARED=65536 gf a.png -k sobel -o b.png
+    [ "$status" -eq 0 ]
+}
+
 @test "when all are lost nothing is left of what was not done" {
     local calls
     pictures 3

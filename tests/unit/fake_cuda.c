@@ -1,5 +1,6 @@
 #include "tests/unit/fake_cuda.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +15,7 @@ enum { STREAMS = 512, FEW = 64, EVENTS = 4096, POISON = 0xA5 };
 #define MULTIPROCESSORS 132
 #endif
 
-enum { SHARED_MEMORY = 228 << 10, BLOCK_MEMORY = 227 << 10 };
+enum { SHARED_MEMORY = 228 << 10, BLOCK_MEMORY = 227 << 10, MOST_PITCH = INT_MAX };
 
 typedef enum What { COPY, LAUNCH, MARK, WAIT } What;
 
@@ -370,6 +371,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 cudaError_t cudaFree(void *memory)
 {
     LOCKED;
+    finish(0, streams[0].count);
     fake_device_give(malloc_usable_size(memory));
     return free_memory(memory);
 }
@@ -393,6 +395,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     LOCKED;
     (void)kind;
+    if (to_pitch > MOST_PITCH || from_pitch > MOST_PITCH)
+        return cudaErrorInvalidPitchValue;
     return put(__func__, stream,
                (Work){.what = COPY,
                       .to = to,
@@ -412,13 +416,41 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
                (Work){.what = COPY, .to = to, .from = from, .bytes = bytes, .rows = 1});
 }
 
+/* What was taken from the host and is on its way. */
+typedef struct Staged {
+    void *to;
+    size_t bytes;
+    unsigned char taken[];
+} Staged;
+
+static void arrive(void *context, bool wanted)
+{
+    Staged *staged = context;
+    if (wanted)
+        memcpy(staged->to, staged->taken, staged->bytes);
+    free(staged);
+}
+
+/* To the device it returns when the host's memory may be used again: no stream but the default one
+ * waits for what is on its way. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     LOCKED;
-    (void)kind;
     finish(0, streams[0].count);
-    memcpy(to, from, bytes);
-    return fake_device_call();
+    if (kind != cudaMemcpyHostToDevice) {
+        memcpy(to, from, bytes);
+        return fake_device_call();
+    }
+    Staged *staged = malloc(sizeof *staged + bytes);
+    if (!staged)
+        abort();
+    *staged = (Staged){to, bytes};
+    memcpy(staged->taken, from, bytes);
+    const cudaError_t error =
+        put(__func__, NULL, (Work){.what = LAUNCH, .run = arrive, .context = staged});
+    if (error != cudaSuccess)
+        arrive(staged, false);
+    return error;
 }
 
 cudaError_t cudaMemset(void *memory, int value, size_t bytes)
@@ -498,9 +530,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
-    (void)device;
-    *properties =
-        (struct cudaDeviceProp){.name = "none", .major = 9, .multiProcessorCount = MULTIPROCESSORS};
+    *properties = (struct cudaDeviceProp){.name = "none",
+                                          .major = 9,
+                                          .multiProcessorCount = MULTIPROCESSORS,
+                                          .memPitch = MOST_PITCH,
+                                          .sharedMemPerBlockOptin = BLOCK_MEMORY};
+    fake_device_describe(device, properties);
     return cudaSuccess;
 }
 

@@ -2,11 +2,13 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST = 8 };
 
 static size_t calls[MOST]; /* those that a device still does; SIZE_MAX: without end */
-static size_t memory, taken;
+static size_t memory, taken, shared, unlike;
+static cudaError_t lost_error;
 static int visible[MOST], count;
 static _Thread_local int chosen;
 
@@ -39,6 +41,9 @@ static void read_environment(void)
     const char *lost = getenv("FAKE_CUDA_LOST"), *seen = getenv("CUDA_VISIBLE_DEVICES");
     const size_t all = read_variable("FAKE_CUDA_DEVICES", 1);
     memory = read_variable("FAKE_CUDA_MEMORY", (size_t)1 << 36);
+    shared = read_variable("FAKE_CUDA_SHARED", 0);
+    unlike = read_variable("FAKE_CUDA_UNLIKE", SIZE_MAX);
+    lost_error = (cudaError_t)read_variable("FAKE_CUDA_ERROR", cudaErrorLaunchFailure);
     if (all < 1 || all > MOST)
         abort();
     for (size_t i = 0; i < all; i++)
@@ -90,9 +95,19 @@ cudaError_t fake_device_call(void)
 {
     const int number = fake_device();
     if (fake_device_is_lost(number))
-        return cudaErrorLaunchFailure;
+        return lost_error;
     calls[number] -= calls[number] < SIZE_MAX;
     return cudaSuccess;
+}
+
+void fake_device_describe(int ordinal, struct cudaDeviceProp *properties)
+{
+    if (fake_device_count() == 0)
+        return;
+    if (shared > 0)
+        properties->sharedMemPerBlockOptin = shared;
+    if ((size_t)visible[ordinal] == unlike)
+        memcpy(properties->name, "another", sizeof "another");
 }
 
 bool fake_device_is_lost(int number)

@@ -2,6 +2,9 @@
  *   FAKE_CUDA_DEVICES=N           how many there are, 1 (the default) to 8
  *   FAKE_CUDA_MEMORY=BYTES        the memory of all together; the default is 64 GiB
  *   FAKE_CUDA_LOST=N:CALLS[,...]  device N does so many calls and after them fails for good
+ *   FAKE_CUDA_ERROR=NUMBER        what it then says; the default is cudaErrorLaunchFailure
+ *   FAKE_CUDA_UNLIKE=N            device N is of another kind
+ *   FAKE_CUDA_SHARED=BYTES        shared memory of a block
  *   CUDA_VISIBLE_DEVICES=N[,...]  those that the program sees, in its order, as CUDA reads it
  * It is read at the first call. For who holds fake_cuda.c's lock. */
 #pragma once
@@ -24,6 +27,9 @@ int fake_device(void);
 cudaError_t fake_device_call(void);
 
 bool fake_device_is_lost(int number);
+
+/* What the environment says of a device that the program sees. */
+void fake_device_describe(int ordinal, struct cudaDeviceProp *properties);
 
 /* Takes memory; false: there is not so much. */
 bool fake_device_take(size_t bytes);

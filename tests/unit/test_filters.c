@@ -671,6 +671,9 @@ static void test_rank(void **state)
     static const double sobel[] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
     static const double laplacian[] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
     static const double nearly[] = {1, 2, 1, 2, 4.00001, 2, 1, 2, 1};
+    /* What is lost of those is small beside the largest tap, but no rounding. */
+    static const double steep[] = {1e12, 0, 0, 0, 1, 0, 0, 0, 0};
+    static const double off[] = {-1, 0, 1, -2, 0, 2.000000004, -1, 0, 1};
     static const double zero[4] = {0};
     double column[3], row[3];
     assert_true(gf_rank_one(sobel, 3, 3, column, row));
@@ -678,6 +681,8 @@ static void test_rank(void **state)
         assert_true(column[i / 3] * row[i % 3] == sobel[i]);
     assert_false(gf_rank_one(laplacian, 3, 3, column, row));
     assert_false(gf_rank_one(nearly, 3, 3, column, row));
+    assert_false(gf_rank_one(steep, 3, 3, column, row));
+    assert_false(gf_rank_one(off, 3, 3, column, row));
     assert_true(gf_rank_one(zero, 2, 2, column, row));
     assert_true(column[0] * row[0] == 0.0);
 }

@@ -314,11 +314,37 @@ static void test_failures(void **state)
     gf_filter_free(filter);
 }
 
+/* CUDA copies no rows that are further apart than 2^31 - 1 bytes. */
+static void test_long_rows(void **state)
+{
+    const size_t widths[] = {(1U << 29) - 64, (1U << 29) - 63};
+    const GfPlanOptions options = gf_plan_options_default(GF_U8);
+    GfFilter *filter;
+    (void)state;
+    fake_begin(1);
+    assert_int_equal(gf_filter_parse("sobel", &filter), GF_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const GfFormat format = {widths[i], 3, 1, false, GF_F32};
+        GfBackend *backend;
+        GfPlan *plan;
+        assert_int_equal(
+            gf_plan_create((const GfFilter *const[]){filter}, 1, &format, &options, &plan), GF_OK);
+        assert_int_equal(gf_cuda_open(0, NULL, &backend), GF_OK);
+        assert_int_equal(backend->supports(backend, plan), i == 0 ? GF_OK : GF_EUNSUPPORTED);
+        if (i > 0)
+            assert_string_equal(gf_message(),
+                                "rows of 2147483648 bytes, cuda:0 copies 2147483647 at most");
+        backend->close(backend);
+        gf_plan_free(plan);
+    }
+    gf_filter_free(filter);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_filters), cmocka_unit_test(test_pools),
-                                       cmocka_unit_test(test_entries),
-                                       cmocka_unit_test(test_networks),
-                                       cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_rows), cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_pools),     cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_networks),  cmocka_unit_test(test_failures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

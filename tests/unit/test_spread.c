@@ -97,10 +97,50 @@ static GfStatus frail_begin(GfSession *session, const GfRing *ring)
     return frail->inner->begin(session, ring);
 }
 
+/* Bands that a session of a frail backend may still copy to, the oldest first. */
+static struct {
+    const GfSession *session;
+    const void *samples; /* NULL: nowhere */
+} flying[256];
+static size_t flying_count;
+
+/* Takes a session's oldest band; false: it has none. */
+static bool settle(const GfSession *session)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&mutex);
+    while (i < flying_count && flying[i].session != session)
+        i++;
+    const bool found = i < flying_count;
+    flying_count -= found;
+    for (; found && i < flying_count; i++)
+        flying[i] = flying[i + 1];
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
+
+/* A band has one copy on its way at a time: that of a device which failed is waited for. */
+static void set_off(const GfSession *session, const GfBand *out)
+{
+    const void *samples = out->rows > 0 ? out->samples : NULL;
+    bool fits = true;
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < flying_count; i++)
+        fits &= !samples || flying[i].samples != samples;
+    fits &= flying_count < 256;
+    if (fits) {
+        flying[flying_count].session = session;
+        flying[flying_count++].samples = samples;
+    }
+    pthread_mutex_unlock(&mutex);
+    assert_true(fits);
+}
+
 static GfStatus frail_submit(GfSession *session, size_t y0, size_t rows, const GfBand *outs)
 {
     Frail *frail = owner(session);
     GF_TRY(may_be_short(frail));
+    set_off(session, outs);
     return frail->inner->submit(session, y0, rows, outs);
 }
 
@@ -130,6 +170,7 @@ static GfStatus frail_collect(GfSession *session)
         wait_at_gate();
     else
         GF_TRY(may_fail(frail));
+    settle(session);
     return frail->inner->collect(session);
 }
 
@@ -141,8 +182,11 @@ static GfStatus frail_supports(GfBackend *backend, const GfPlan *plan)
 
 static void frail_end(GfSession *session)
 {
-    if (session)
-        owner(session)->inner->end(session);
+    if (!session)
+        return;
+    while (settle(session))
+        ;
+    owner(session)->inner->end(session);
 }
 
 static void frail_close(GfBackend *backend)
