@@ -58,7 +58,10 @@ static GfStatus accepts_channels(const GfCodec *codec, const GfFormat *format)
     if (codec->max_channels == 0)
         return GF_OK;
     if (format->has_alpha && !codec->alpha)
-        return gf_fail(GF_EUSAGE, "%s cannot hold opacity; write .png or .npy", codec->name);
+        return gf_fail(GF_EUSAGE,
+                       "%s cannot hold opacity; write .png or .npy: by the name after -o, or else "
+                       "by --format png",
+                       codec->name);
     size_t colours = format->channels - (format->has_alpha ? 1 : 0);
     if (format->channels <= codec->max_channels && (colours == 1 || colours == 3))
         return GF_OK;
@@ -95,6 +98,25 @@ GfStatus gf_codec_accepts(const GfCodec *codec, const GfFormat *format, size_t p
     return GF_OK;
 }
 
+/* With what is true of the output: its profile, and the size that EXIF tells. */
+static GfStatus create_with(GfWriter *writer, const GfMetadata *metadata,
+                            const GfWriteOptions *options)
+{
+    const GfFormat *format = &writer->format;
+    GfMetadata shown = *metadata;
+    GfStatus status;
+    shown.icc = shown.exif = (GfBlob){0};
+    GF_GO(
+        gf_profile_for(metadata, format->channels >= 3 ? 3 : 1, writer->codec->colour, &shown.icc));
+    GF_GO(gf_blob_set(&shown.exif, metadata->exif.data, metadata->exif.size));
+    gf_exif_set_size(&shown.exif, format->width, format->height);
+    GF_GO(writer->codec->create(writer, &shown, options));
+done:
+    free(shown.icc.data);
+    free(shown.exif.data);
+    return status;
+}
+
 GfStatus gf_writer_create(GfOutput *output, const GfCodec *codec, const GfFormat *format,
                           size_t pictures, const GfMetadata *metadata,
                           const GfWriteOptions *options, GfWriter **writer)
@@ -105,12 +127,7 @@ GfStatus gf_writer_create(GfOutput *output, const GfCodec *codec, const GfFormat
     GF_TRY(gf_allocate(1, sizeof *created, &created));
     *created = (GfWriter){
         .codec = codec, .format = *format, .pictures = pictures, .output = output, .state = NULL};
-    GfMetadata shown = *metadata;
-    GfStatus status =
-        gf_profile_for(metadata, format->channels >= 3 ? 3 : 1, codec->colour, &shown.icc);
-    if (status == GF_OK)
-        status = codec->create(created, &shown, options);
-    free(shown.icc.data);
+    GfStatus status = create_with(created, metadata, options);
     if (status != GF_OK) {
         gf_writer_close(created);
         return status;

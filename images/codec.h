@@ -72,7 +72,7 @@ void gf_reader_close(GfReader *reader);
 
 typedef struct GfWriteOptions {
     int quality;        /* JPEG 1..100; chroma 4:4:4 from 90 on, else 4:2:0 */
-    int compression;    /* PNG: 0 none, 1 fast, 2..9 ever smaller and slower */
+    int compression;    /* PNG: 0 none, 1 our own, 2..9 zlib's: slower, not always smaller than 1 */
     GfWorkers *workers; /* to compress with, beside the calling thread; borrowed; NULL: none */
 } GfWriteOptions;
 

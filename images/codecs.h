@@ -38,3 +38,6 @@ void gf_reader_note(GfReader *reader, const char *format, ...)
 
 /* The XMP packet is carried as a text of this keyword, which is PNG's own for it. */
 #define GF_XMP_KEYWORD "XML:com.adobe.xmp"
+
+/* With its zero, what the APP13 segments of JPEG begin with that Photoshop's block is in. */
+#define GF_PHOTOSHOP "Photoshop 3.0"

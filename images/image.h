@@ -117,7 +117,8 @@ typedef struct GfImage {
 /* Bytes that gf_image_allocate() takes for `format`; false when that is no size. */
 bool gf_image_bytes(const GfFormat *format, size_t *bytes);
 
-/* Allocates samples for `format`, not cleared. On failure `image` is empty. */
+/* Allocates samples for `format`, not cleared. Errors: GF_ELIMIT (rows too long), GF_EMEMORY;
+ * image->samples is then NULL. */
 GfStatus gf_image_allocate(const GfFormat *format, GfImage *image);
 
 void gf_image_free(GfImage *image);

@@ -22,7 +22,7 @@
 
 enum {
     SOURCE_SIZE = 64 * 1024,
-    MARKERS_MAX = 16 << 20, /* bytes before the first scan of which EXIF, ICC and text are kept */
+    MARKERS_MAX = 16 << 20, /* bytes before the first scan of which metadata are kept */
     COMMENTS_MAX = 100,
     COMMENT_BYTES_MAX = 1 << 20, /* of all comments together */
     LINES = 16                   /* rows asked for at once */
@@ -140,6 +140,7 @@ static void bound_markers(JpegReader *state, size_t got)
         return;
     jpeg_save_markers(&state->info, JPEG_APP0 + 1, 0);
     jpeg_save_markers(&state->info, JPEG_APP0 + 2, 0);
+    jpeg_save_markers(&state->info, JPEG_APP0 + 13, 0);
     jpeg_save_markers(&state->info, JPEG_COM, 0);
 }
 
@@ -196,6 +197,7 @@ static void read_header(JpegReader *state)
     info->progress = &state->progress;
     jpeg_save_markers(info, JPEG_APP0 + 1, 0xffff);
     jpeg_save_markers(info, JPEG_APP0 + 2, 0xffff);
+    jpeg_save_markers(info, JPEG_APP0 + 13, 0xffff);
     jpeg_save_markers(info, JPEG_COM, 0xffff);
     jpeg_read_header(info, TRUE);
     state->header_done = true;
@@ -214,15 +216,15 @@ static void start_rows(JpegReader *state)
         fail(state, GF_EINPUT);
 }
 
-/* Ink to light: the product of what each ink and black let through. Adobe's files, which are nearly
- * all there are, store how much is let through; the rest store how much ink there is. */
+/* Ink to light: the product of what each ink and black let through. That is what the samples are,
+ * and not how much ink there is: with Adobe's marker, and without it for Pillow, OpenCV and libvips
+ * too. */
 static void to_rgb(const JpegReader *state, unsigned char *rgb)
 {
-    unsigned inverse = state->info.saw_Adobe_marker ? 0 : 255;
     const unsigned char *ink = state->cmyk;
     for (size_t x = 0; x < state->reader->format.width; x++, ink += 4, rgb += 3)
         for (size_t i = 0; i < 3; i++)
-            rgb[i] = (unsigned char)(((ink[i] ^ inverse) * (ink[3] ^ inverse) + 127) / 255);
+            rgb[i] = (unsigned char)((ink[i] * ink[3] + 127) / 255);
 }
 
 static void read_rows(JpegReader *state)
@@ -375,11 +377,36 @@ static GfStatus set_markers(JpegReader *state, GfMetadata *metadata)
     return GF_OK;
 }
 
+static bool is_photoshop(const struct jpeg_marker_struct *marker)
+{
+    return marker->marker == JPEG_APP0 + 13 && begins(marker, GF_PHOTOSHOP, sizeof GF_PHOTOSHOP);
+}
+
+/* Photoshop's block, in which IPTC stands, goes on from one APP13 segment to the next. */
+static GfStatus set_photoshop(JpegReader *state, GfBlob *block)
+{
+    const size_t prefix = sizeof GF_PHOTOSHOP;
+    size_t size = 0;
+    for (const struct jpeg_marker_struct *m = state->info.marker_list; m; m = m->next)
+        if (is_photoshop(m))
+            size += m->data_length - prefix;
+    if (size == 0)
+        return GF_OK;
+    GF_TRY(gf_allocate(size, 1, &block->data));
+    for (const struct jpeg_marker_struct *m = state->info.marker_list; m; m = m->next)
+        if (is_photoshop(m)) {
+            memcpy(block->data + block->size, m->data + prefix, m->data_length - prefix);
+            block->size += m->data_length - prefix;
+        }
+    return GF_OK;
+}
+
 static GfStatus set_metadata(JpegReader *state)
 {
     GfMetadata *metadata = &state->reader->metadata;
     set_density(&state->info, metadata);
     GF_TRY(set_markers(state, metadata));
+    GF_TRY(set_photoshop(state, &metadata->photoshop));
     if (guarded(state, read_icc) != GF_OK)
         return explain(state);
     if (state->info.out_color_space == JCS_CMYK)

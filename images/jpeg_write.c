@@ -132,6 +132,17 @@ static void write_texts(JpegWriter *state)
     }
 }
 
+/* In as many segments as it takes. */
+static void write_photoshop(JpegWriter *state)
+{
+    const size_t prefix = sizeof GF_PHOTOSHOP;
+    const GfBlob *block = &state->metadata->photoshop;
+    for (size_t at = 0, size; at < block->size; at += size) {
+        size = gf_min(block->size - at, SEGMENT_MAX - prefix);
+        write_segment(state, JPEG_APP0 + 13, GF_PHOTOSHOP, prefix, block->data + at, size);
+    }
+}
+
 static void write_metadata(JpegWriter *state)
 {
     const GfMetadata *m = state->metadata;
@@ -139,6 +150,7 @@ static void write_metadata(JpegWriter *state)
         write_segment(state, JPEG_APP0 + 1, "Exif\0\0", 6, m->exif.data, m->exif.size);
     if (m->icc.data && m->icc.size <= 255 * (size_t)(SEGMENT_MAX - 14))
         jpeg_write_icc_profile(&state->info, m->icc.data, (unsigned)m->icc.size);
+    write_photoshop(state);
     write_texts(state);
 }
 

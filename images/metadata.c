@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "images/codecs.h"
+
+const double gf_srgb_chromaticities[8] = {0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06};
 
 GfMetadata gf_metadata_none(void)
 {
@@ -58,10 +61,46 @@ GfStatus gf_metadata_set_language(GfMetadata *metadata, const char *language,
     return copy_text(translated, &last->translated);
 }
 
+/* The digit of an orientation behind its name: tiff:Orientation="6", with either quote, or
+ * <tiff:Orientation>6</tiff:Orientation>. NULL for what is neither. */
+static char *find_digit(char *place)
+{
+    static const char space[] = " \t\r\n";
+    place += strspn(place, space);
+    if (*place == '=')
+        place += 1 + strspn(place + 1, space);
+    else if (*place != '>')
+        return NULL;
+    if (!*place || !strchr("\"'>", *place))
+        return NULL;
+    place += 1 + strspn(place + 1, space);
+    return *place >= '1' && *place <= '8' && !(place[1] >= '0' && place[1] <= '9') ? place : NULL;
+}
+
+static void reset_xmp(char *packet)
+{
+    static const char name[] = "tiff:Orientation";
+    for (char *place = packet; (place = strstr(place, name));) {
+        place += sizeof name - 1;
+        char *digit = find_digit(place);
+        if (digit)
+            *digit = '1';
+    }
+}
+
+void gf_metadata_reset_orientation(GfMetadata *metadata)
+{
+    gf_exif_reset_orientation(&metadata->exif);
+    for (size_t i = 0; i < metadata->text_count; i++)
+        if (strcmp(metadata->texts[i].keyword, GF_XMP_KEYWORD) == 0)
+            reset_xmp(metadata->texts[i].text);
+}
+
 void gf_metadata_free(GfMetadata *metadata)
 {
     free(metadata->icc.data);
     free(metadata->exif.data);
+    free(metadata->photoshop.data);
     for (size_t i = 0; i < metadata->text_count; i++) {
         free(metadata->texts[i].keyword);
         free(metadata->texts[i].text);

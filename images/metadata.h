@@ -1,5 +1,5 @@
-/* What a file says about its picture, carried from input to output unread but for the orientation.
- */
+/* What a file says about its picture, carried from input to output. Read here is only the
+ * orientation; the profile and gamma are read in light.h and profile.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,6 +25,7 @@ typedef struct GfText {
 typedef struct GfMetadata {
     GfBlob icc;                  /* the profile, uncompressed */
     GfBlob exif;                 /* from the TIFF byte-order mark on, without "Exif\0\0" */
+    GfBlob photoshop;            /* Photoshop's block, IPTC in it, of a JPEG's APP13 segments */
     double density_x, density_y; /* pixels a metre; 0 unknown */
     bool density_is_aspect;      /* only the ratio x : y means something */
     int srgb_intent;             /* PNG sRGB chunk's rendering intent 0..3, or -1 */
@@ -52,9 +53,19 @@ GfStatus gf_metadata_set_language(GfMetadata *metadata, const char *language,
 /* Frees what it owns and leaves gf_metadata_none(). */
 void gf_metadata_free(GfMetadata *metadata);
 
+/* Once the picture has been turned: sets the orientation to 1 where EXIF or XMP have one. */
+void gf_metadata_reset_orientation(GfMetadata *metadata);
+
 /* EXIF orientation 1..8 (EXIF 2.32, tag 0x0112) of IFD0; 1 when absent, out of range or when the
  * block is damaged. Never reads outside the blob, never follows a loop. */
 unsigned gf_exif_orientation(const GfBlob *exif);
 
 /* Sets the orientation tag of IFD0 to 1 where there is one. */
 void gf_exif_reset_orientation(GfBlob *exif);
+
+/* Sets PixelXDimension and PixelYDimension (EXIF 2.32, tags 0xA002 and 0xA003) where they are, in
+ * pixels below 2^32. */
+void gf_exif_set_size(GfBlob *exif, size_t width, size_t height);
+
+/* sRGB's, in the order of GfMetadata. */
+extern const double gf_srgb_chromaticities[8];

@@ -148,8 +148,9 @@ static GfStatus explain(const GfPngReader *state)
         return state->cut ? gf_fail(GF_EINPUT, "the PNG file ends before its picture")
                           : gf_fail(GF_EINPUT, "the PNG header cannot be read: %s", state->message);
     if (row == rows)
-        return state->cut ? gf_fail(GF_EINPUT, "the PNG file ends without its end marker (IEND)")
-                          : gf_fail(GF_EINPUT, "the PNG is damaged: %s", state->message);
+        return state->cut   ? gf_fail(GF_EINPUT, "the PNG file ends without its end marker (IEND)")
+               : short_data ? gf_fail(GF_EINPUT, "the PNG data end without their checksum")
+                            : gf_fail(GF_EINPUT, "the PNG is damaged: %s", state->message);
     if (state->interlaced)
         return gf_fail(GF_EINPUT, "the PNG data %s (interlaced): %s",
                        short_data ? "end early" : "are damaged", state->message);
@@ -185,21 +186,21 @@ static void set_format(GfPngReader *state)
     };
 }
 
-static void set_colour(GfPngReader *state, GfMetadata *metadata)
+/* Gamma and primaries of sRGB's chunk, for those who do not know it (PNG 1.2, 4.2.2.3). */
+static void complete_srgb(GfMetadata *metadata)
 {
-    png_structp png = state->png;
-    png_infop info = state->info;
-    double *c = metadata->chromaticities;
+    if (metadata->srgb_intent < 0)
+        return;
+    metadata->gamma = 0.45455;
+    metadata->has_chromaticities = true;
+    memcpy(metadata->chromaticities, gf_srgb_chromaticities, sizeof gf_srgb_chromaticities);
+}
+
+static void set_density(const GfPngReader *state, GfMetadata *metadata)
+{
     png_uint_32 x, y;
     int unit;
-    if (png_get_valid(png, info, PNG_INFO_gAMA))
-        png_get_gAMA(png, info, &metadata->gamma);
-    if (png_get_valid(png, info, PNG_INFO_cHRM))
-        metadata->has_chromaticities =
-            png_get_cHRM(png, info, &c[0], &c[1], &c[2], &c[3], &c[4], &c[5], &c[6], &c[7]) != 0;
-    if (png_get_valid(png, info, PNG_INFO_sRGB))
-        png_get_sRGB(png, info, &metadata->srgb_intent);
-    if (png_get_pHYs(png, info, &x, &y, &unit)) {
+    if (png_get_pHYs(state->png, state->info, &x, &y, &unit)) {
         metadata->density_x = x;
         metadata->density_y = y;
         metadata->density_is_aspect = unit != PNG_RESOLUTION_METER;
@@ -216,9 +217,12 @@ static GfStatus set_metadata(GfPngReader *state)
     png_uint_32 size;
     int compression, count = 0;
     png_textp texts;
-    set_colour(state, metadata);
+    complete_srgb(metadata);
+    set_density(state, metadata);
     if (png_get_iCCP(png, info, &name, &compression, &bytes, &size))
         GF_TRY(gf_blob_set(&metadata->icc, bytes, size));
+    else if (state->profiled)
+        gf_reader_note(state->reader, "its colour profile is left out: libpng does not accept it");
     png_get_text(png, info, &texts, &count);
     for (int i = 0; i < count; i++) {
         if (!texts[i].key || !texts[i].text)
@@ -289,7 +293,10 @@ static GfStatus png_rows(GfReader *reader, const GfBand *band)
     size_t decoded = 0;
     if (!state->broken) {
         state->band = band;
-        if (guarded(state, read_rows) != GF_OK)
+        GfStatus status = guarded(state, read_rows);
+        /* With the last row libpng is done before it complains of what should follow. */
+        state->row = png_get_current_row_number(state->png);
+        if (status != GF_OK)
             GF_TRY(damaged(state));
         decoded = state->row - band->y0;
     }
@@ -309,7 +316,7 @@ static GfStatus png_finish(GfReader *reader)
 static void png_close(GfReader *reader)
 {
     GfPngReader *state = reader->state;
-    png_destroy_read_struct(&state->png, &state->info, NULL);
+    png_destroy_read_struct(&state->png, &state->info, &state->trial);
     gf_input_close(state->input);
     gf_png_lines_free(state->pixels.lines);
     gf_image_free(&state->whole);

@@ -2,7 +2,8 @@
  * make an over-long ancillary chunk fatal, and it spends memory on chunks nobody asked for. So the
  * bytes pass a small filter first: the read function follows the chunks, leaves out ancillary ones
  * that are not carried or are too large, and brings metadata from behind the pixels to the front,
- * where the file is no pipe. The chunks of pixels are others than the file's: png_pixels.c. */
+ * where the file is no pipe. EXIF, gamma and primaries are taken on the way. The chunks of pixels
+ * are others than the file's: png_pixels.c. */
 #include "images/png_reader.h"
 
 #include <stdlib.h>
@@ -79,6 +80,12 @@ static size_t text_budget(GfPngReader *state)
     return room ? GF_PNG_CHUNK_MAX - state->text_bytes : 0;
 }
 
+/* It would make libpng forget the first. */
+static bool is_second_profile(const GfPngReader *state)
+{
+    return gf_png_is(state, "iCCP") && png_get_valid(state->png, state->info, PNG_INFO_iCCP);
+}
+
 /* Whether libpng shall not see the chunk in state->header. Critical chunks and names that are no
  * names (not four letters) are libpng's to judge. */
 static bool left_out(GfPngReader *state, uint32_t length)
@@ -99,7 +106,7 @@ static bool left_out(GfPngReader *state, uint32_t length)
     png_set_chunk_malloc_max(state->png, limit);
     for (size_t i = 0; i < sizeof carried / sizeof carried[0]; i++)
         if (gf_png_is(state, carried[i]))
-            return false;
+            return is_second_profile(state);
     return true;
 }
 
@@ -146,6 +153,84 @@ static void take_exif(GfPngReader *state, uint32_t length)
         png_error(state->png, gf_message());
 }
 
+static void set_srgb(GfPngReader *state, const unsigned char *content)
+{
+    int *intent = &state->reader->metadata.srgb_intent;
+    if (*intent < 0 && content[0] < PNG_sRGB_INTENT_LAST)
+        *intent = content[0];
+}
+
+/* The range is libpng's. */
+static void set_gamma(GfPngReader *state, const unsigned char *content)
+{
+    enum { LEAST = 16, MOST = 625000000 };
+    GfMetadata *metadata = &state->reader->metadata;
+    png_uint_32 gamma = png_get_uint_32(content);
+    if (!(metadata->gamma > 0.0) && gamma >= LEAST && gamma <= MOST)
+        metadata->gamma = gamma / 1e5;
+}
+
+/* libpng judges them, apart from the picture's colours. */
+static void set_chromaticities(GfPngReader *state, const unsigned char *content)
+{
+    GfMetadata *metadata = &state->reader->metadata;
+    png_fixed_point c[8];
+    for (size_t i = 0; i < 8; i++)
+        c[i] = png_get_int_32(content + 4 * i);
+    png_destroy_info_struct(state->png, &state->trial);
+    state->trial = png_create_info_struct(state->png);
+    if (!state->trial)
+        png_error(state->png, "Out of memory");
+    png_set_cHRM_fixed(state->png, state->trial, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
+    if (metadata->has_chromaticities || !png_get_valid(state->png, state->trial, PNG_INFO_cHRM))
+        return;
+    metadata->has_chromaticities = true;
+    for (size_t i = 0; i < 8; i++)
+        metadata->chromaticities[i] = c[i] / 1e5;
+}
+
+/* Chunks of gamma and primaries (PNG 1.2, 4.2.2). libpng forgets all it knows of a picture's
+ * colours, the profile too, where one comes twice, is nonsense, or stands in front of a profile;
+ * so they are taken here, the first of each that is whole and makes sense. */
+static const struct ColourChunk {
+    const char *name;
+    uint32_t size;
+    void (*set)(GfPngReader *state, const unsigned char *content);
+} colour_chunks[] = {
+    {"sRGB", 1, set_srgb}, {"gAMA", 4, set_gamma}, {"cHRM", 32, set_chromaticities}};
+
+static const struct ColourChunk *find_colour(const GfPngReader *state, uint32_t length)
+{
+    for (size_t i = 0; i < sizeof colour_chunks / sizeof *colour_chunks; i++)
+        if (length == colour_chunks[i].size && gf_png_is(state, colour_chunks[i].name))
+            return &colour_chunks[i];
+    return NULL;
+}
+
+static void take_colour(GfPngReader *state, const struct ColourChunk *chunk)
+{
+    enum { NAME = 4, LONGEST = 32 };
+    unsigned char bytes[NAME + LONGEST + GF_PNG_CHECKSUM];
+    memcpy(bytes, state->header + 4, NAME);
+    gf_png_take(state, bytes + NAME, state->left);
+    if (gf_crc32(bytes, NAME + chunk->size) == png_get_uint_32(bytes + NAME + chunk->size))
+        chunk->set(state, bytes + NAME);
+}
+
+/* Takes a chunk that libpng is not to see, behind IHDR, as they must be; false for others. */
+static bool take(GfPngReader *state, uint32_t length)
+{
+    const struct ColourChunk *colour = find_colour(state, length);
+    const bool exif = gf_png_is(state, "eXIf") && length < GF_PNG_CHUNK_MAX;
+    if ((!exif && !colour) || png_get_image_width(state->png, state->info) == 0)
+        return false;
+    if (exif)
+        take_exif(state, length);
+    else
+        take_colour(state, colour);
+    return true;
+}
+
 /* Goes on to the next chunk that libpng is to see. */
 void gf_png_next_chunk(GfPngReader *state)
 {
@@ -154,12 +239,10 @@ void gf_png_next_chunk(GfPngReader *state)
         uint32_t length = png_get_uint_32(state->header);
         state->left = (uint64_t)length + 4;
         state->animated |= gf_png_is(state, "acTL");
+        state->profiled |= gf_png_is(state, "iCCP");
         if (left_out(state, length))
             skip(state, state->left);
-        else if (gf_png_is(state, "eXIf") && length < GF_PNG_CHUNK_MAX &&
-                 png_get_image_width(state->png, state->info) > 0) /* behind IHDR, as it must be */
-            take_exif(state, length);
-        else
+        else if (!take(state, length))
             break;
     }
     state->pixels_began |= gf_png_is(state, "IDAT");

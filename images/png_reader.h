@@ -53,12 +53,13 @@ typedef struct GfPngReader {
     GfInput *input;
     png_structp png;
     png_infop info;
+    png_infop trial; /* what libpng makes of primaries */
     jmp_buf jump;
     GfStatus status;                     /* what kind of failure a longjmp reports */
     char message[256];                   /* and libpng's words for it */
     unsigned char header[GF_PNG_HEADER]; /* of the chunk that is being read */
     uint64_t left;                       /* bytes of it not read yet, checksum included */
-    bool signature_read, pixels_began, animated, cut;
+    bool signature_read, pixels_began, animated, profiled, cut;
     unsigned char *exif; /* an eXIf chunk while it is looked at; owned */
     GfPngLate late;      /* metadata behind the pixels, which libpng is shown before them */
     size_t late_served;

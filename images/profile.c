@@ -28,6 +28,26 @@ static size_t size_of(const GfBlob *icc)
     return size >= HEADER && size < icc->size ? size : icc->size;
 }
 
+/* Fills a profile of version 4 up to a multiple of four bytes, as libpng wants it. With it go the
+ * size in front (ICC.1:2010, 7.2.2) and the identifier, a sum over all of it, which becomes the
+ * zeros that stand for none (7.2.18). */
+static GfStatus fill_up(GfBlob *icc)
+{
+    enum { VERSION = 8, IDENTIFIER = 84, IDENTIFIER_SIZE = 16 };
+    size_t size = (icc->size + 3) & ~(size_t)3;
+    if (size == icc->size || icc->data[VERSION] < 4)
+        return GF_OK;
+    unsigned char *data = realloc(icc->data, size);
+    if (!data)
+        return gf_fail(GF_EMEMORY, "out of memory (a profile of %zu bytes)", size);
+    memset(data + icc->size, 0, size - icc->size);
+    memset(data + IDENTIFIER, 0, IDENTIFIER_SIZE);
+    for (int i = 0; i < 4; i++)
+        data[i] = (unsigned char)(size >> (24 - 8 * i));
+    *icc = (GfBlob){data, size};
+    return GF_OK;
+}
+
 #ifdef GPUFILTER_HAVE_LCMS2
 #include <lcms2.h>
 
@@ -71,12 +91,12 @@ static GfStatus make_gray(const GfBlob *icc, GfBlob *profile)
  * is D50, as ICC.1:2010 has it in all profiles (7.2.16), whatever it was. */
 static GfStatus make_from_chunks(const GfMetadata *metadata, size_t colours, GfBlob *profile)
 {
-    static const double srgb[] = {0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06};
     static const double srgb_curve[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-    const double *c = metadata->has_chromaticities ? metadata->chromaticities : srgb;
+    const double *c =
+        metadata->has_chromaticities ? metadata->chromaticities : gf_srgb_chromaticities;
     double far = 0.0;
-    for (size_t i = 0; i < sizeof srgb / sizeof *srgb; i++)
-        far = fmax(far, fabs(c[i] - srgb[i]));
+    for (size_t i = 0; i < 8; i++)
+        far = fmax(far, fabs(c[i] - gf_srgb_chromaticities[i]));
     if (gf_gamma_is_srgb(metadata->gamma) && (far < 1e-3 || colours == 1))
         return GF_OK;
     const cmsCIExyY white = {c[0], c[1], 1};
@@ -113,8 +133,10 @@ GfStatus gf_profile_for(const GfMetadata *metadata, size_t colours, GfColourRoom
     *profile = (GfBlob){0};
     if (room == GF_COLOUR_NOWHERE)
         return GF_OK;
-    if (fits(&metadata->icc, colours))
-        return gf_blob_set(profile, metadata->icc.data, size_of(&metadata->icc));
+    if (fits(&metadata->icc, colours)) {
+        GF_TRY(gf_blob_set(profile, metadata->icc.data, size_of(&metadata->icc)));
+        return room == GF_COLOUR_CHUNKS ? fill_up(profile) : GF_OK;
+    }
     if (metadata->icc.data)
         return colours == 1 ? make_gray(&metadata->icc, profile) : GF_OK;
     if (room == GF_COLOUR_CHUNKS || metadata->srgb_intent >= 0 || !(metadata->gamma > 0.0))

@@ -97,7 +97,7 @@ static GfStatus set_orientation(Reader *reader, const GfReadOptions *options)
     reader->orientation = options->auto_orient ? gf_exif_orientation(&shown->metadata.exif) : 1;
     if (reader->orientation == 1)
         return GF_OK;
-    gf_exif_reset_orientation(&shown->metadata.exif);
+    gf_metadata_reset_orientation(&shown->metadata);
     if (gf_orientation_swaps(reader->orientation)) {
         shown->format.width = reader->stored.height;
         shown->format.height = reader->stored.width;

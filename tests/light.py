@@ -319,6 +319,13 @@ def main():
             power = [lambda x: x ** (1 / 0.55556)]
             check(call, folder, f"gAMA, {bits} bits", noise[:, :, :3], power, gamma)
             check(call, folder, f"gAMA and cHRM, {bits} bits", noise[:, :, :3], power, gamma, colours)
+            again, zeros = (b"gAMA", struct.pack(">I", 45455)), (b"cHRM", bytes(32))
+            check(call, folder, f"gAMA twice, {bits} bits", noise[:, :, :3], power, gamma, again)
+            check(call, folder, f"gAMA and cHRM of zeros, {bits} bits", noise[:, :, :3], power, zeros, gamma)
+            light, encoded = formula(0, 1.8)
+            data = iccp(rgb(encoded))
+            for name, chunks in {"before": [(b"sRGB", b"\0"), data], "behind": [data, (b"sRGB", b"\0")]}.items():
+                check(call, folder, f"sRGB {name} a profile, {bits} bits", noise[:, :, :3], [light], *chunks)
             check(call, folder, f"cHRM, {bits} bits", noise[:, :, :3], [srgb], colours)
             check(call, folder, f"sRGB and gAMA, {bits} bits", noise[:, :, :3], [srgb], (b"sRGB", b"\0"), gamma)
         check_run(call, folder, random.integers(0, 256, (9, 14, 3), np.uint8))

@@ -29,7 +29,7 @@ static void make_block(unsigned char *block, bool big, uint32_t tag, uint32_t ty
     store(block + 10, 2, big, tag);
     store(block + 12, 2, big, type);
     store(block + 14, 4, big, 1);
-    store(block + VALUE, type == 4 ? 4 : 2, big, value);
+    store(block + VALUE, type == 4 || type == 9 ? 4 : 2, big, value);
 }
 
 /* The orientation that a copy of exactly `size` bytes gives. */
@@ -55,6 +55,10 @@ static void orientation_is_read_in_both_byte_orders(void **state)
             assert_int_equal(orientation_of(block, sizeof block), value);
             make_block(block, big, 0x0112, 4, value);
             assert_int_equal(orientation_of(block, sizeof block), value);
+            make_block(block, big, 0x0112, 8, value); /* SSHORT */
+            assert_int_equal(orientation_of(block, sizeof block), value);
+            make_block(block, big, 0x0112, 9, value); /* SLONG */
+            assert_int_equal(orientation_of(block, sizeof block), value);
         }
     }
 }
@@ -71,6 +75,8 @@ static void other_values_and_tags_mean_upright(void **state)
     make_block(block, false, 0x0111, 3, 6); /* another tag */
     assert_int_equal(orientation_of(block, sizeof block), 1);
     make_block(block, false, 0x0112, 2, 6); /* a text */
+    assert_int_equal(orientation_of(block, sizeof block), 1);
+    make_block(block, true, 0x0112, 8, 0xfffa); /* -6 */
     assert_int_equal(orientation_of(block, sizeof block), 1);
     make_block(block, false, 0x0112, 3, 6);
     store(block + 14, 4, false, 2); /* two values */
@@ -111,6 +117,124 @@ static void reset_changes_the_value_only(void **state)
     gf_exif_reset_orientation(&(GfBlob){NULL, 0});
 }
 
+enum {
+    CAMERA =
+        ONE_ENTRY, /* behind IFD0: a directory of two entries, and the next one, which is none */
+    TWO_ENTRIES = CAMERA + 2 + 2 * 12 + 4
+};
+
+/* A block whose IFD0 leads to the camera's directory, which has a width and a height. */
+static void make_sizes(unsigned char *block, bool big, uint32_t type, uint32_t width,
+                       uint32_t height)
+{
+    make_block(block, big, 0x8769, 4, CAMERA);
+    store(block + CAMERA, 2, big, 2);
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char *entry = block + CAMERA + 2 + i * 12;
+        uint32_t number = i == 0 ? width : height;
+        memset(entry, 0, 12);
+        store(entry, 2, big, i == 0 ? 0xa002 : 0xa003);
+        store(entry + 2, 2, big, type);
+        store(entry + 4, 4, big, 1);
+        store(entry + 8, type == 4 ? 4 : 2, big, number);
+    }
+    memset(block + TWO_ENTRIES - 4, 0, 4);
+}
+
+/* Sets the size in a copy of exactly `size` bytes of the block, and copies it back. */
+static void set_size(unsigned char *block, size_t size, size_t width, size_t height)
+{
+    GfBlob blob = {malloc(size ? size : 1), size};
+    memcpy(blob.data, block, size);
+    gf_exif_set_size(&blob, width, height);
+    memcpy(block, blob.data, size);
+    free(blob.data);
+}
+
+static void sizes_are_set_in_place(void **state)
+{
+    (void)state;
+    unsigned char block[TWO_ENTRIES], expected[TWO_ENTRIES];
+    for (int big = 0; big < 2; big++) {
+        for (uint32_t type = 3; type <= 4; type++) {
+            make_sizes(block, big, type, 60, 40);
+            make_sizes(expected, big, type, 40, 60);
+            set_size(block, sizeof block, 40, 60);
+            assert_memory_equal(block, expected, sizeof block);
+            make_sizes(expected, big, type, 65535, 1);
+            set_size(block, sizeof block, 65535, 1);
+            assert_memory_equal(block, expected, sizeof block);
+            make_sizes(expected, big, 4, 65536, 70000); /* too large for SHORT */
+            set_size(block, sizeof block, 65536, 70000);
+            assert_memory_equal(block, expected, sizeof block);
+        }
+        make_sizes(block, big, 2, 60, 40); /* a text */
+        memcpy(expected, block, sizeof block);
+        set_size(block, sizeof block, 1, 2);
+        assert_memory_equal(block, expected, sizeof block);
+    }
+    gf_exif_set_size(&(GfBlob){NULL, 0}, 1, 2);
+}
+
+static void sizes_are_not_set_outside(void **state)
+{
+    (void)state;
+    static const uint32_t offsets[] = {0,           1,          8,          TWO_ENTRIES - 2,
+                                       TWO_ENTRIES, 0x7fffffff, 0xfffffffe, 0xffffffff};
+    unsigned char block[TWO_ENTRIES], expected[TWO_ENTRIES];
+    for (size_t size = 0; size <= TWO_ENTRIES; size++) {
+        make_sizes(block, true, 4, 60, 40);
+        make_sizes(expected, true, 4, size < CAMERA + 14 ? 60 : 1, size < CAMERA + 26 ? 40 : 2);
+        set_size(block, size, 1, 2);
+        assert_memory_equal(block, expected, TWO_ENTRIES);
+    }
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+        make_sizes(block, true, 4, 60, 40);
+        store(block + VALUE, 4, true, offsets[i]);
+        memcpy(expected, block, sizeof block);
+        set_size(block, sizeof block, 1, 2);
+        assert_memory_equal(block, expected, sizeof block);
+    }
+}
+
+/* What becomes of an XMP packet once the picture has been turned. */
+static void assert_xmp(const char *packet, const char *expected)
+{
+    GfMetadata metadata = gf_metadata_none();
+    assert_int_equal(gf_metadata_add_text(&metadata, GF_XMP_KEYWORD, packet), GF_OK);
+    assert_int_equal(gf_metadata_add_text(&metadata, "Comment", packet), GF_OK);
+    gf_metadata_reset_orientation(&metadata);
+    assert_string_equal(metadata.texts[0].text, expected);
+    assert_string_equal(metadata.texts[1].text, packet); /* which is no XMP */
+    gf_metadata_free(&metadata);
+}
+
+static void orientation_of_xmp_is_reset(void **state)
+{
+    (void)state;
+    assert_xmp("<r tiff:Orientation=\"6\"/>", "<r tiff:Orientation=\"1\"/>");
+    assert_xmp("<r tiff:Orientation = '8'/>", "<r tiff:Orientation = '1'/>");
+    assert_xmp("<tiff:Orientation>3</tiff:Orientation>", "<tiff:Orientation>1</tiff:Orientation>");
+    assert_xmp("<tiff:Orientation>\n 2\n</tiff:Orientation> tiff:Orientation='5'",
+               "<tiff:Orientation>\n 1\n</tiff:Orientation> tiff:Orientation='1'");
+    static const char *const others[] = {
+        "",
+        "tiff:Orientation",
+        "tiff:Orientation=",
+        "tiff:Orientation=\"",
+        "tiff:Orientation=6",
+        "tiff:Orientation=\"66\"",
+        "tiff:Orientation=\"9\"",
+        "tiff:Orientation=\"0\"",
+        "<tiff:Orientation>",
+        "<tiff:Orientation/>6",
+        "tiff:OrientationX=\"6\"",
+        "tiff:XResolution=\"6\"",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_xmp(others[i], others[i]);
+}
+
 static void texts_and_blobs_are_copies(void **state)
 {
     (void)state;
@@ -147,6 +271,29 @@ static size_t kept(unsigned char *profile, size_t size, size_t colours, GfColour
     return copy.size;
 }
 
+/* What becomes of a profile of version 4 and 130 bytes, all of them 7 but for size, version and
+ * colours. */
+static void profiles_are_filled_up_for_png(void **state)
+{
+    (void)state;
+    unsigned char odd[130], expected[132];
+    GfMetadata metadata = gf_metadata_none();
+    GfBlob filled;
+    memset(odd, 7, sizeof odd);
+    memcpy(odd, "\0\0\0\x82", 4);
+    odd[8] = 4;
+    memcpy(odd + 16, "RGB ", 4);
+    memcpy(expected, odd, sizeof odd);
+    expected[3] = 132;
+    memset(expected + 84, 0, 16); /* the identifier */
+    memset(expected + 130, 0, 2);
+    metadata.icc = (GfBlob){odd, sizeof odd};
+    assert_int_equal(gf_profile_for(&metadata, 3, GF_COLOUR_CHUNKS, &filled), GF_OK);
+    assert_int_equal(filled.size, 132);
+    assert_memory_equal(filled.data, expected, 132);
+    free(filled.data);
+}
+
 static void profiles_fit_their_colour_space_only(void **state)
 {
     (void)state;
@@ -164,6 +311,13 @@ static void profiles_fit_their_colour_space_only(void **state)
         size_t expected = size == 128 || size == 129 ? size : 130;
         assert_int_equal(kept(padded, 130, 3, GF_COLOUR_CHUNKS), expected);
     }
+    for (unsigned char size = 129; size <= 132; size++) { /* not of version 4, nor for JPEG */
+        unsigned char odd[132] = {0, 0, 0, size};
+        memcpy(odd + 16, "RGB ", 4);
+        assert_int_equal(kept(odd, size, 3, GF_COLOUR_CHUNKS), size);
+        odd[8] = 4;
+        assert_int_equal(kept(odd, size, 3, GF_COLOUR_PROFILE), size);
+    }
     memcpy(profile + 16, "GRAY", 4);
     assert_int_equal(kept(profile, 128, 1, GF_COLOUR_CHUNKS), 128);
     assert_int_equal(kept(profile, 128, 3, GF_COLOUR_CHUNKS), 0);
@@ -180,6 +334,10 @@ int main(void)
         cmocka_unit_test(damaged_blocks_are_never_read_outside),
         cmocka_unit_test(reset_changes_the_value_only),
         cmocka_unit_test(texts_and_blobs_are_copies),
+        cmocka_unit_test(sizes_are_set_in_place),
+        cmocka_unit_test(sizes_are_not_set_outside),
+        cmocka_unit_test(orientation_of_xmp_is_reset),
+        cmocka_unit_test(profiles_are_filled_up_for_png),
         cmocka_unit_test(profiles_fit_their_colour_space_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -409,6 +409,22 @@ static void test_damaged_files(void **state)
     check_damaged("IDAT: incorrect ", HEIGHT);
 
     make_picture();
+    chunk = find_pixels(SIZE_MAX); /* without it, of which the rows know nothing */
+    length = png_get_uint_32(file + chunk);
+    assert_true(length > 4);
+    memmove(file + chunk + 8 + length - 4, file + chunk + 8 + length,
+            file_size - chunk - 8 - length);
+    file_size -= 4;
+    png_save_uint_32(file + chunk, (png_uint_32)length - 4);
+    mend_checksum(chunk);
+    check_damaged("the PNG data end without their checksum", HEIGHT);
+
+    make_picture();
+    chunk = find_pixels(SIZE_MAX); /* a file that is cut there */
+    file_size = chunk + 8 + png_get_uint_32(file + chunk) - 4;
+    check_damaged("the PNG file ends without its end marker (IEND)", HEIGHT);
+
+    make_picture();
     chunk = find_pixels(SIZE_MAX); /* a byte more behind the stream is no damage */
     length = png_get_uint_32(file + chunk);
     memmove(file + chunk + 9 + length, file + chunk + 8 + length, file_size - chunk - 8 - length);
