@@ -25,7 +25,7 @@ def durations(log):
         rows = csv.DictReader(line for line in file if line.startswith('"'))
         found = {}
         for row in rows:
-            name = re.search(r'bench: (.*): ([\w/-]+)', row['Kernel Name'])
+            name = re.search(r'bench: (.*): ([\w-]+)/', row['Kernel Name'])
             if name and row['Metric Name'] == 'gpu__time_duration.sum':
                 us = float(row['Metric Value'].replace(',', '')) * MICROSECONDS[row['Metric Unit']]
                 found[name.groups()] = found.get(name.groups(), 0) + us

@@ -225,6 +225,7 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
         chain->most_rows = gf_max(chain->most_rows / 2, chain->least_rows);
     if (shares && chain->most_rows > MOST_RUN_ROWS)
         chain->least_rows = chain->most_rows;
+    chain->most_bytes = gf_max(chain->most_bytes, memory); /* there was a wish, this is the limit */
     bool over = chain->deep && memory && !fits(chain, chain->most_rows, places);
     free(places);
     return over ? gf_fail(GF_ELIMIT,

@@ -74,7 +74,8 @@ same 'table of filters' \
 
 # mandoc has nothing to say, but that pages are not found where they are not installed.
 if command -v mandoc >/dev/null; then
-    if mandoc -T lint "$pages"/*.[17] | grep -v 'referenced manual not found: Xr gpufilter'; then
+    # It fails itself where it has anything to say.
+    if { mandoc -T lint "$pages"/*.[17] || true; } | grep -v 'referenced manual not found: Xr gpufilter'; then
         status=1
     fi
 fi

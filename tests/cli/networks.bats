@@ -255,3 +255,17 @@ stages() {
     gf alone.png -k conv:weights=alpha.npy --device cpu -o after.png
     same_picture before.png after.png
 }
+
+@test "what lies between layers may be as much as --memory says" {
+    # 512 maps of a row of 200,000: 400 MiB.
+    scene gray8 wide.png 200000x1
+    npy '<f4' 4 '512, 1, 1, 1' "$(printf '\\x00\\x00\\x00\\x3b%.0s' {1..512})" >many.npy
+    npy '<f4' 4 '1, 512, 1, 1' "$(printf '\\x00\\x00\\x80\\x3f%.0s' {1..512})" >one.npy
+    gf wide.png -k conv:weights=many.npy,conv:weights=one.npy -o same.png --device cpu --memory 500M
+    [ "$status" -eq 0 ]
+    same_picture wide.png same.png
+    gf wide.png -k conv:weights=many.npy,conv:weights=one.npy -o not.png --device cpu --memory 300M
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"between the network's layers needs more than the limit of 307200 KiB"* ]]
+    [ ! -e not.png ]
+}
