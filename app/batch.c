@@ -1,7 +1,8 @@
 /* Workers take jobs from one counter, in order. A bad picture costs only itself; what would spoil
  * all the rest as well (a full disk, a lost GPU that the user insists on) stops the run, and what
- * was not begun is listed. A picture that memory was too short for is done again when no other is
- * in flight. Reports are made under one mutex, so that their lines and the counts agree. */
+ * was not begun is listed. A picture that memory, or its share of a limit, was too short for is
+ * done again when no other is in flight. Reports are made under one mutex, so that their lines and
+ * the counts agree. */
 #include "app/batch.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@
 
 enum { SCROLLED = 10 };
 
-enum { DEFAULT_JOBS = 32 }; /* pictures in flight, where there are as many processors */
+enum { DEFAULT_JOBS = 32 };   /* pictures in flight, where there are as many processors */
+enum { PICTURE_THREADS = 3 }; /* of each: flow.c */
 
 typedef struct Batch {
     GfSetup setup;
@@ -69,7 +71,10 @@ static const GfJob *take(Batch *batch)
 /* Whether the job may do better when it is alone; then it is kept for that. The mutex is held. */
 static bool put_aside(Batch *batch, const GfJob *job, const GfRecord *record)
 {
-    if (!batch->again || record->outcome != GF_OUTCOME_FAILED || record->error.status != GF_EMEMORY)
+    GfStatus status = record->error.status;
+    bool memory = status == GF_EMEMORY || status == GF_ELIMIT;
+    /* What is no file is read by now. */
+    if (!batch->again || record->outcome != GF_OUTCOME_FAILED || !memory || !job->input->regular)
         return false;
     gf_say_detail(job->input->path, "%s; it is tried again, alone", record->error.message);
     batch->again[batch->again_count++] = job;
@@ -132,12 +137,22 @@ static void run_workers(Batch *batch, size_t count)
     free(threads);
 }
 
+/* Shares out what limits there are. */
+static void share_out(GfSetup *setup, size_t workers)
+{
+    setup->workers = workers;
+    /* 0 means no limit, which is not what is left of a small one. */
+    setup->memory = setup->options->memory ? gf_max(setup->options->memory / workers, 1) : 0;
+    setup->read.max_memory = gf_max(setup->options->read.max_memory / workers, 1);
+}
+
 /* Does what memory was too short for, now with all of it. */
 static void run_again(Batch *batch)
 {
     GfLane lane = {0};
     const GfJob **again = batch->again;
     batch->again = NULL;
+    share_out(&batch->setup, 1);
     for (size_t i = 0; i < batch->again_count; i++)
         run_one(batch, &lane, again[i]);
     gf_lane_clear(&lane);
@@ -187,19 +202,21 @@ static int exit_status(const Batch *batch)
     return batch->outcomes[GF_OUTCOME_FAILED] > 0;
 }
 
+/* Of `wished` pictures at once as many as have room for their threads. What the stacks take is not
+ * given back, so that without this there would be none left for a picture that is tried again. */
+static size_t fit_threads(size_t wished)
+{
+    size_t pictures = gf_max(gf_threads_room() / PICTURE_THREADS, 1);
+    if (pictures >= wished)
+        return wished;
+    gf_say_detail(NULL, "%zu pictures at once: the address space is limited (ulimit -v)", pictures);
+    return pictures;
+}
+
 static size_t count_workers(const GfOptions *options, const GfJobs *jobs)
 {
     size_t wished = options->jobs ? options->jobs : gf_min(gf_processors(), DEFAULT_JOBS);
-    return gf_descriptors_pictures(jobs, gf_max(gf_min(wished, jobs->count), 1));
-}
-
-/* Shares out what limits there are. */
-static void share_out(GfSetup *setup, size_t workers)
-{
-    setup->workers = workers;
-    /* 0 means no limit, which is not what is left of a small one. */
-    setup->memory = setup->options->memory ? gf_max(setup->options->memory / workers, 1) : 0;
-    setup->read.max_memory = gf_max(setup->read.max_memory / workers, 1);
+    return gf_descriptors_pictures(jobs, fit_threads(gf_max(gf_min(wished, jobs->count), 1)));
 }
 
 int gf_batch_run(const GfOptions *options, const GfBank *bank, GfDevices *devices,

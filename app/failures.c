@@ -67,11 +67,20 @@ static GfStatus check_place(const char *path)
     return gf_fail(GF_EUSAGE, "--failures %s: exists, and is no list of failures", shown);
 }
 
+/* By all inputs, so that the lists of all shards can be put together. */
+static char choose_separator(const GfJobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (strchr(jobs->jobs[i].input->path, '\n'))
+            return '\0';
+    return '\n';
+}
+
 GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, const GfJobs *jobs,
                             GfFailures *failures)
 {
     char shown[SHOWN];
-    *failures = (GfFailures){0};
+    *failures = (GfFailures){.separator = choose_separator(jobs)};
     GF_TRY(gf_allocate_zero(jobs->count + 1, sizeof *failures->items, &failures->items));
     if (!options->failures)
         return GF_OK;
@@ -143,10 +152,7 @@ static GfStatus put_failure(const GfFailure *failure, char separator, GfOutput *
 
 static GfStatus put_list(const GfFailures *failures)
 {
-    char separator = '\n';
-    for (size_t i = 0; i < failures->count; i++)
-        if (strchr(failures->items[i].input->path, '\n'))
-            separator = '\0';
+    const char separator = failures->separator;
     GF_TRY(put(failures->output, gf_list_comment));
     GF_TRY(put(failures->output, heading));
     GF_TRY(gf_output_write(failures->output, &separator, 1));

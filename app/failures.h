@@ -13,6 +13,7 @@ typedef struct GfFailure {
 typedef struct GfFailures {
     GfFailure *items; /* owned; room for one a job */
     size_t count;
+    char separator;   /* of the list: a zero byte where a name has a line's end in it */
     char *path;       /* of the list; NULL: none is wanted; owned */
     GfOutput *output; /* begun with the run, so that a place that takes no file is found then */
 } GfFailures;

@@ -3,11 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "app/print.h"
 #include "common/text.h"
 
-enum { NAME_SHOWN = 4 * 4096 + 8 };
+enum { NAME_SHOWN = 4 * 4096 + 8, REAL_DIGITS = 12 };
 
 void gf_figures_print(const char *title, const GfFigures *figures)
 {
@@ -22,7 +22,7 @@ void gf_figures_print(const char *title, const GfFigures *figures)
     printf("  SSIM                %.8f\n", figures->ssim);
     printf("  beyond %-12.6g %zu of %zu samples (%.4g %%)\n", figures->tolerance, figures->beyond,
            figures->samples, 100.0 * (double)figures->beyond / (double)figures->samples);
-    fflush(stdout);
+    (void)gf_print_flush(); /* main() asks again */
 }
 
 static json_t *real_json(double value)
@@ -47,10 +47,5 @@ void gf_figures_json(json_t *line, const GfFigures *figures)
     json_object_set_new(line, "beyond", json_integer((json_int_t)figures->beyond));
     json_object_set_new(line, "samples", json_integer((json_int_t)figures->samples));
     json_object_set_new(line, "within", json_boolean(figures->beyond == 0));
-    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    if (text)
-        printf("%s\n", text);
-    free(text);
-    json_decref(line);
-    fflush(stdout);
+    gf_print_json(line, REAL_DIGITS);
 }

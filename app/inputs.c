@@ -14,7 +14,7 @@
 #include "app/naming.h"
 #include "common/text.h"
 
-enum { SHOWN = 1024 };
+enum { SHOWN = 1024, REASON = 512 };
 
 typedef struct Walk {
     const GfOptions *options;
@@ -68,12 +68,43 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* Appends an entry that fails for that reason. */
+static GfStatus add_trouble(GfInputFiles *inputs, const char *path, const char *folder,
+                            const char *reason)
+{
+    GfInputFile *added;
+    char *trouble = strdup(reason);
+    GfStatus status = trouble ? GF_OK : out_of_memory();
+    if (status == GF_OK)
+        status = add_file(inputs, path, folder, NULL, &added);
+    if (status == GF_OK)
+        added->trouble = trouble;
+    else
+        free(trouble);
+    return status;
+}
+
 static GfStatus walk(Walk *state, const char *path, const char *folder);
 
+/* An entry that cannot be looked at, as in a folder that may be listed but not entered: it fails
+ * where it may be a picture or a folder to go down into, but for one that was removed meanwhile. */
+static GfStatus miss(Walk *state, const char *path, const char *below, const struct dirent *entry)
+{
+    char reason[REASON];
+    int error = errno;
+    bool folder = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
+    bool picture = entry->d_type != DT_DIR && gf_codec_for_path(entry->d_name);
+    if (error == ENOENT || !(picture || (folder && state->recursive)))
+        return GF_OK;
+    snprintf(reason, sizeof reason, "cannot be read: %s", strerror(error));
+    return add_trouble(state->inputs, path, below, reason);
+}
+
 /* One entry of a directory: a folder, a picture, or something else. */
-static GfStatus visit(Walk *state, const char *path, const char *folder, const char *name)
+static GfStatus visit(Walk *state, const char *path, const char *folder, const struct dirent *entry)
 {
     char *inside = NULL, *below = NULL;
+    const char *name = entry->d_name;
     struct stat about;
     GfInputFile *added;
     GfStatus status = GF_OK;
@@ -86,9 +117,9 @@ static GfStatus visit(Walk *state, const char *path, const char *folder, const c
         below = NULL;
         GF_GO(out_of_memory());
     }
-    if (lstat(inside, &about) != 0)
-        goto done; /* removed meanwhile */
-    if (S_ISDIR(about.st_mode)) {
+    if (lstat(inside, &about) != 0) {
+        status = miss(state, inside, below, entry);
+    } else if (S_ISDIR(about.st_mode)) {
         bool skipped = state->has_skipped && about.st_dev == state->skipped.st_dev &&
                        about.st_ino == state->skipped.st_ino;
         if (state->recursive && !skipped)
@@ -111,40 +142,39 @@ static GfStatus walk(Walk *state, const char *path, const char *folder)
     GfStatus status = GF_OK;
     int count = scandir(path, &entries, no_hidden, by_bytes);
     if (count < 0) {
-        GfInputFile *added;
-        char *trouble = NULL;
-        if (asprintf(&trouble, "this folder cannot be read: %s", strerror(errno)) < 0)
-            return out_of_memory();
-        status = add_file(state->inputs, path, folder, NULL, &added);
-        if (status == GF_OK)
-            added->trouble = trouble;
-        else
-            free(trouble);
-        return status;
+        char reason[REASON];
+        snprintf(reason, sizeof reason, "this folder cannot be read: %s", strerror(errno));
+        return add_trouble(state->inputs, path, folder, reason);
     }
     for (int i = 0; i < count; i++) {
         if (status == GF_OK)
-            status = visit(state, path, folder, entries[i]->d_name);
+            status = visit(state, path, folder, entries[i]);
         free(entries[i]);
     }
     free(entries);
     return status;
 }
 
-static GfStatus no_pictures(const char *path, bool recursive)
+/* A directory without pictures. In a call that is a mistake; of a list, which may be of what failed
+ * before, it is one entry among others. */
+static GfStatus no_pictures(Walk *state, const char *path, const char *folder, bool listed)
 {
-    char known[256] = "", shown[SHOWN];
+    char known[256] = "", reason[REASON], shown[SHOWN];
     size_t used = 0;
     for (const GfCodec *const *codec = gf_codecs; *codec && used < sizeof known; codec++)
         used += (size_t)snprintf(known + used, sizeof known - used, " %s", (*codec)->extensions);
-    return gf_fail(GF_EUSAGE, "%s: no pictures in it (names that end in%s)%s",
-                   gf_escape(path, shown, sizeof shown), known,
-                   recursive ? "" : "; -r goes down into its folders");
+    snprintf(reason, sizeof reason, "no pictures in it (names that end in%s)%s", known,
+             state->recursive ? "" : "; -r goes down into its folders");
+    if (listed)
+        return add_trouble(state->inputs, path, folder, reason);
+    return gf_fail(GF_EUSAGE, "%s: %s", gf_escape(path, shown, sizeof shown), reason);
 }
 
 /* `folder`: where in the tree of the outputs it stands. */
-static GfStatus add_operand(Walk *state, const char *path, const char *folder)
+static GfStatus add_operand(Walk *state, const char *path, const char *folder, bool listed)
 {
+    const char *list = state->options->files_from;
+
     GfInputFiles *inputs = state->inputs;
     struct stat about;
     GfInputFile *added;
@@ -154,11 +184,13 @@ static GfStatus add_operand(Walk *state, const char *path, const char *folder)
         size_t before = inputs->count;
         inputs->any_directory = true;
         GF_TRY(walk(state, path, folder));
-        return inputs->count > before ? GF_OK : no_pictures(path, state->recursive);
+        return inputs->count > before ? GF_OK : no_pictures(state, path, folder, listed);
     }
+    bool taken = is_stdin && list && strcmp(list, "-") == 0;
     for (size_t i = 0; is_stdin && i < inputs->count; i++)
-        if (strcmp(inputs->files[i].path, "-") == 0)
-            return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
+        taken |= strcmp(inputs->files[i].path, "-") == 0;
+    if (taken)
+        return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
     if (is_stdin || (exists && !S_ISREG(about.st_mode)))
         inputs->any_pipe = true;
     return add_file(inputs, path, folder, exists ? &about : NULL, &added);
@@ -172,8 +204,6 @@ static GfStatus add_listed(void *context, const char *entry)
     struct stat about;
     GfStatus status = GF_OK;
     const char *mark = strstr(entry, "/./"), *inside = mark ? mark + 3 : "";
-    if (strcmp(entry, "-") == 0 && strcmp(state->options->files_from, "-") == 0)
-        return gf_fail(GF_EUSAGE, "standard input (-) can be read only once");
     if (gf_path_climbs(inside))
         return gf_fail(GF_EUSAGE, "--files-from: %s leaves the folder before /./",
                        gf_escape(entry, shown, sizeof shown));
@@ -190,7 +220,7 @@ static GfStatus add_listed(void *context, const char *entry)
         length--;
     folder = strndup(below, length);
     GF_GO(folder ? GF_OK : out_of_memory());
-    GF_GO(add_operand(state, path, folder));
+    GF_GO(add_operand(state, path, folder, true));
 done:
     free(path);
     free(folder);
@@ -205,7 +235,7 @@ GfStatus gf_inputs_find(const GfOptions *options, const char *skipped, GfInputFi
     state.has_skipped =
         skipped && stat(skipped, &state.skipped) == 0 && S_ISDIR(state.skipped.st_mode);
     for (size_t i = 0; i < options->operand_count; i++)
-        GF_TRY(add_operand(&state, options->operands[i], ""));
+        GF_TRY(add_operand(&state, options->operands[i], "", false));
     inputs->any_list = options->files_from != NULL;
     return options->files_from ? gf_list_read(options->files_from, add_listed, &state) : GF_OK;
 }
@@ -213,7 +243,6 @@ GfStatus gf_inputs_find(const GfOptions *options, const char *skipped, GfInputFi
 const char *gf_input_relative(const GfInputFile *input)
 {
     size_t folder = strlen(input->folder), all = strlen(input->path);
-    /* Of a folder that cannot be read, `folder` is all of it. */
     size_t name = input->trouble ? 0 : strlen(gf_path_base(input->path));
     size_t tail = folder + name + (folder && name ? 1 : 0);
     return input->path + (tail && tail <= all ? all - tail : 0);

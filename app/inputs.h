@@ -7,10 +7,10 @@
 #include "app/options.h"
 
 typedef struct GfInputFile {
-    char *path;   /* as it is opened; "-" is standard input; owned */
-    char *folder; /* folders between the directory that was given and the file: "", "a/b"; owned */
-    char *
-        trouble; /* why nothing can be read here (a folder that cannot be opened), or NULL; owned */
+    char *path;    /* as it is opened; "-" is standard input; owned */
+    char *folder;  /* folders between the directory that was given and the file: "", "a/b"; owned */
+    char *trouble; /* why nothing can be read here (a folder that cannot be opened), or NULL; owned.
+                    * Then `folder` is all of the path below the directory that was given */
     bool regular;  /* a regular file: size, device and inode are known, it can be opened twice */
     uint64_t size; /* bytes */
     dev_t device;
@@ -29,8 +29,9 @@ typedef struct GfInputFiles {
  * directory its pictures (known extensions, no hidden files) in byte order of their names, with
  * --recursive those below it too. Links to directories inside a directory are not followed, so
  * there are no loops, and the folder `skipped` (where the outputs go; NULL: none) is not entered.
- * Files that do not exist are kept: opening them reports it. GF_EUSAGE: a directory without any
- * picture, standard input twice, a list that cannot be read. Free `inputs` in every case. */
+ * Files that do not exist are kept: opening them reports it. What cannot be looked at is kept with
+ * its trouble, and so is a directory without any picture where a list names it. GF_EUSAGE: one that
+ * the call names, standard input twice, a list that cannot be read. Free `inputs` in every case. */
 GfStatus gf_inputs_find(const GfOptions *options, const char *skipped, GfInputFiles *inputs);
 
 /* The path below the directory that was given, as a pointer into the input's path; of a file that

@@ -131,13 +131,29 @@ static int by_inode(const void *a, const void *b)
     return (one->inode > other->inode) - (one->inode < other->inode);
 }
 
+/* Looks at the file that `path` is, or becomes when its folders are made. */
+static GfStatus look(const char *path, bool *found, struct stat *about)
+{
+    char *settled;
+    *found = stat(path, about) == 0;
+    if (*found)
+        return GF_OK;
+    GF_TRY(gf_place_settle(path, &settled));
+    *found = stat(settled, about) == 0;
+    free(settled);
+    return GF_OK;
+}
+
 /* One output against the sorted inputs. */
 static GfStatus check_not_input(const GfOptions *options, const GfJob *job, const char *path,
                                 const GfInputFile *const *inputs, size_t count)
 {
     char shown[SHOWN], other[SHOWN];
     struct stat about;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0)
+    bool there = false;
+    if (strcmp(path, "-") != 0)
+        GF_TRY(look(path, &there, &about));
+    if (!there)
         return GF_OK;
     GfInputFile wanted = {.device = about.st_dev, .inode = about.st_ino};
     const GfInputFile *key = &wanted;
@@ -206,10 +222,26 @@ static GfStatus check_apart(const char *option, const char *path, const char *co
     return GF_OK;
 }
 
+/* The report finds that out when it is opened; the differences are written at the end of all. */
+static GfStatus check_diff_image(const GfOptions *options)
+{
+    const char *path = options->diff_image;
+    char shown[SHOWN];
+    struct stat about;
+    if (!path || stat(path, &about) != 0)
+        return GF_OK;
+    bool folder = S_ISDIR(about.st_mode);
+    if (!folder && (options->overwrite || !S_ISREG(about.st_mode)))
+        return GF_OK;
+    return gf_fail(GF_EUSAGE, "--diff-image %s: %s", gf_escape(path, shown, sizeof shown),
+                   folder ? "is a directory" : "exists already");
+}
+
 GfStatus gf_compare_check_paths(const GfOptions *options, const char *const *others, size_t count)
 {
     GF_TRY(check_apart("diff-image", options->diff_image, others, count));
     GF_TRY(check_apart("report", options->report, others, count));
+    GF_TRY(check_diff_image(options));
     return check_apart("report", options->report, &options->diff_image,
                        options->diff_image ? 1 : 0);
 }

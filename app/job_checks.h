@@ -14,6 +14,6 @@ GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs);
 /* Whether the list of --failures is none of the outputs. GF_EUSAGE; GF_EMEMORY. */
 GfStatus gf_jobs_check_list(const char *list, const GfJobs *jobs);
 
-/* Whether --diff-image and --report, where given, are two files and none of `others`. GF_EUSAGE;
- * GF_EMEMORY. */
+/* Whether --diff-image and --report, where given, are two files and none of `others`, and the first
+ * may be written. GF_EUSAGE; GF_EMEMORY. */
 GfStatus gf_compare_check_paths(const GfOptions *options, const char *const *others, size_t count);

@@ -76,6 +76,15 @@ static GfStatus choose_montage_target(const GfOptions *options, const GfJobs *jo
     return GF_OK;
 }
 
+/* Why a call is not of one output. */
+static const char *why_several(const GfInputFiles *inputs, size_t filters)
+{
+    if (inputs->count > 1 || filters > 1)
+        return "there are several outputs";
+    return inputs->any_directory ? "a directory may give several outputs"
+                                 : "a list may give several outputs";
+}
+
 /* Standard input can give its picture to standard output only, unless -o says otherwise. */
 static GfStatus choose_target(const GfOptions *options, size_t filters, const GfJobs *jobs,
                               Target *target)
@@ -98,7 +107,8 @@ static GfStatus choose_target(const GfOptions *options, size_t filters, const Gf
     else
         *target = one && !ends_in_slash(output) && !is_directory(output) ? ONE_FILE : FOLDER;
     if (*target == STDOUT && !one)
-        return gf_fail(GF_EUSAGE, "standard output takes one output, and there are several%s",
+        return gf_fail(GF_EUSAGE, "standard output takes one output, and %s%s",
+                       why_several(inputs, filters),
                        filters > 1 ? " (--format npy puts a bank into one)" : "");
     if (*target == STDOUT && (options->json || options->in_place))
         return gf_fail(GF_EUSAGE, "the picture goes to standard output; give -o");
@@ -107,9 +117,9 @@ static GfStatus choose_target(const GfOptions *options, size_t filters, const Gf
     struct stat about;
     bool is_file = stat(output, &about) == 0;
     if (is_file || (gf_codec_for_path(output) && !ends_in_slash(output)))
-        return gf_fail(GF_EUSAGE, "-o %s is %s, but there are several outputs; name a folder%s",
+        return gf_fail(GF_EUSAGE, "-o %s is %s, but %s; name a folder%s",
                        gf_escape(output, shown, sizeof shown),
-                       is_file ? "a file" : "a picture's name",
+                       is_file ? "a file" : "a picture's name", why_several(inputs, filters),
                        is_file ? "" : " (end it with / if it is one)");
     return GF_OK;
 }
@@ -249,6 +259,9 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
         return gf_fail(GF_EUSAGE, "--in-place and several filters exclude each other");
     if (options->name && maker.target != BESIDE && maker.target != FOLDER)
         return gf_fail(GF_EUSAGE, "--name does not count where the output is named by -o");
+    if (options->name && *options->name == '/' && maker.target == BESIDE)
+        return gf_fail(GF_EUSAGE,
+                       "--name begins in the input's folder, not at /; -o names another");
     GF_TRY(make_jobs(&maker));
     return gf_jobs_check_paths(options, jobs);
 }

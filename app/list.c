@@ -3,15 +3,15 @@
  * with "#", with which names of files do begin now and then. */
 #include "app/list.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/text.h"
+#include "images/again.h"
 
-enum { SHOWN = 512 };
+enum { SHOWN = 512, BLOCK = 64 << 10 };
 
 const char gf_list_comment[] = "# ";
 
@@ -22,36 +22,69 @@ static GfStatus take_entry(const char *entry, GfStatus (*take)(void *context, co
     return *entry && !comment ? take(context, entry) : GF_OK;
 }
 
-/* The lines of a text. It is changed. */
-static GfStatus take_lines(char *text, GfStatus (*take)(void *context, const char *entry),
-                           void *context)
+/* Hands on what ends with `separator` or with the text, which is changed. */
+static GfStatus take_parts(char *text, size_t size, char separator,
+                           GfStatus (*take)(void *context, const char *entry), void *context)
 {
-    for (char *line; (line = strsep(&text, "\n")) != NULL;)
-        GF_TRY(take_entry(line, take, context));
+    for (char *part = text, *end = text + size; part < end;) {
+        char *ended = memchr(part, separator, (size_t)(end - part));
+        if (ended)
+            *ended = '\0';
+        GF_TRY(take_entry(part, take, context));
+        part = ended ? ended + 1 : end;
+    }
     return GF_OK;
+}
+
+/* All that `fd` gives, with a zero byte behind it. The caller frees *text, also on failure. */
+static GfStatus read_all(int fd, char **text, size_t *size)
+{
+    size_t room = 0;
+    *text = NULL;
+    *size = 0;
+    for (;;) {
+        if (room - *size < BLOCK) {
+            room = 2 * room + BLOCK;
+            char *larger = realloc(*text, room);
+            if (!larger)
+                return gf_fail(GF_EMEMORY, "out of memory");
+            *text = larger;
+        }
+        ssize_t n = read(fd, *text + *size, BLOCK - 1);
+        if (n < 0 && gf_again(fd, POLLIN))
+            continue;
+        if (n < 0)
+            return gf_fail(GF_EUSAGE, "%s", strerror(errno));
+        *size += (size_t)n;
+        (*text)[*size] = '\0';
+        if (n == 0)
+            return GF_OK;
+    }
+}
+
+static GfStatus read_list(const char *path, char **text, size_t *size)
+{
+    char shown[SHOWN];
+    bool own = strcmp(path, "-") != 0;
+    int fd = own ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
+    *text = NULL;
+    GfStatus status = fd < 0 ? gf_fail(GF_EUSAGE, "%s", strerror(errno)) : read_all(fd, text, size);
+    if (own && fd >= 0)
+        close(fd);
+    if (status == GF_EUSAGE)
+        return gf_fail(status, "--files-from %s: %s", gf_escape(path, shown, sizeof shown),
+                       gf_message());
+    return status;
 }
 
 GfStatus gf_list_read(const char *path, GfStatus (*take)(void *context, const char *entry),
                       void *context)
 {
-    char shown[SHOWN], *text = NULL;
-    size_t size = 0;
-    GfStatus status = GF_OK;
-    bool own = strcmp(path, "-") != 0, zeros = false;
-    FILE *file = own ? fopen(path, "re") : stdin;
-    gf_escape(path, shown, sizeof shown);
-    if (!file)
-        return gf_fail(GF_EUSAGE, "--files-from %s: %s", shown, strerror(errno));
-    ssize_t length;
-    for (errno = 0; (length = getdelim(&text, &size, '\0', file)) > 0; errno = 0) {
-        zeros |= text[length - 1] == '\0';
-        GF_GO(zeros ? take_entry(text, take, context) : take_lines(text, take, context));
-    }
-    if (!feof(file))
-        status = gf_fail(GF_EUSAGE, "--files-from %s: %s", shown, strerror(errno));
-done:
+    char *text;
+    size_t size;
+    GfStatus status = read_list(path, &text, &size);
+    if (status == GF_OK)
+        status = take_parts(text, size, memchr(text, '\0', size) ? '\0' : '\n', take, context);
     free(text);
-    if (own)
-        fclose(file);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "app/kernel_sheet.h"
 #include "app/listing.h"
 #include "app/message.h"
+#include "app/print.h"
 #include "app/shard.h"
 #include "app/stop.h"
 #include "app/tensor_listing.h"
@@ -89,7 +90,8 @@ static int filter(const GfOptions *options)
     if (prepare(options, &needs) != GF_OK) {
         result = usage_error();
     } else {
-        gf_stop_install(gf_jobs_may_wait(&needs.jobs) || ends_at_once(options));
+        gf_stop_install(gf_jobs_may_wait(&needs.jobs) || ends_at_once(options),
+                        options->failures != NULL);
         result = options->compare
                      ? gf_compare_devices(options, &needs.bank, needs.devices, &needs.jobs)
                      : gf_batch_run(options, &needs.bank, needs.devices, &needs.jobs, &needs.reader,
@@ -115,7 +117,7 @@ static int run(const GfOptions *options)
     }
     switch (options->command) {
     case GF_COMMAND_COMPARE:
-        gf_stop_install(true);
+        gf_stop_install(true, false);
         return gf_compare_files(options);
     case GF_COMMAND_FILTERS:
         return (options->picture ? gf_kernel_sheet : gf_list_filters)(options) == GF_OK
@@ -165,8 +167,9 @@ int main(int count, char **arguments)
         gf_devices_narrow(&options);
         result = run_with_workers(&options);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        gf_say_error(NULL, "standard output: %s", strerror(errno));
+    int unprinted = gf_print_flush();
+    if (unprinted && gf_stop_signal() != SIGPIPE) { /* which is quiet */
+        gf_say_error(NULL, "standard output: %s", strerror(unprinted));
         /* Of a comparison the figures are the result. */
         result = options.command == GF_COMMAND_COMPARE ? 2 : result ? result : 3;
     }

@@ -37,7 +37,8 @@ GfStatus gf_montage_plan(const GfOptions *options, const GfFormat *in,
 {
     size_t count, width = 1, height = 1, channels = 1;
     GfStatus status;
-    *montage = (GfMontage){.scale = options->montage_scale};
+    *montage =
+        (GfMontage){.scale = options->montage_scale ? options->montage_scale : GF_MONTAGE_MAP};
     GF_GO(list_tiles(formats, filters, montage, &count));
     for (size_t f = 0; f < filters; f++) {
         width = gf_max(width, formats[f]->width);

@@ -76,7 +76,10 @@ GfStatus gf_name_make(const char *template, const GfNameParts *parts, char **nam
             fwrite(s, 1, length, stream);
         else
             fputs(text[word], stream);
+        /* Without a folder its slash would make the name one at the root. */
+        bool nothing = s == template && word == WORD_DIR && !*parts->folder;
         s += length;
+        s += nothing ? strspn(s, "/") : 0;
     }
     if (fclose(stream) == 0)
         return GF_OK;

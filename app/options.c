@@ -169,28 +169,48 @@ static GfStatus check_montage(const GfOptions *options)
     return GF_OK;
 }
 
+static GfStatus check_in_place(const GfOptions *options)
+{
+    if (!options->in_place)
+        return GF_OK;
+    if (options->skip_existing)
+        return conflict("--in-place", "--skip-existing");
+    if (options->output)
+        return conflict("--in-place", "--output");
+    if (options->name)
+        return conflict("--in-place", "--name");
+    if (options->format)
+        return conflict("--in-place", "--format");
+    if (options->kernel_count > 1)
+        return conflict("--in-place", "several kernels");
+    return GF_OK;
+}
+
+/* Of the calls that draw kernels. */
+static GfStatus check_picture(const GfOptions *options)
+{
+    bool draws = options->command == GF_COMMAND_FILTERS || options->command == GF_COMMAND_WEIGHTS;
+    if (draws && options->overwrite && !options->picture)
+        return gf_fail(GF_EUSAGE, "--overwrite goes with --picture");
+    if (options->combine && options->picture)
+        return conflict("--combine", "--picture");
+    if (options->table && options->picture)
+        return conflict("--table", "--picture");
+    return GF_OK;
+}
+
 /* Options that are right one by one, but not together. */
 static GfStatus check_together(const GfOptions *options)
 {
     bool to_stdout = options->output && strcmp(options->output, "-") == 0;
     if (options->overwrite && options->skip_existing)
         return conflict("--overwrite", "--skip-existing");
-    if (options->in_place && options->output)
-        return conflict("--in-place", "--output");
-    if (options->in_place && options->name)
-        return conflict("--in-place", "--name");
-    if (options->in_place && options->format)
-        return conflict("--in-place", "--format");
-    if (options->in_place && options->kernel_count > 1)
-        return conflict("--in-place", "several kernels");
+    GF_TRY(check_in_place(options));
     GF_TRY(check_luma(options));
     GF_TRY(check_montage(options));
+    GF_TRY(check_picture(options));
     if (options->combine && !any_bank(options))
         return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
-    if (options->combine && options->picture)
-        return conflict("--combine", "--picture");
-    if (options->table && options->picture)
-        return conflict("--table", "--picture");
     if (options->table && options->operand_count + options->kernel_count > 0)
         return gf_fail(GF_EUSAGE, "--table shows the whole catalogue, and takes no names");
     if (options->json && to_stdout)
@@ -272,6 +292,7 @@ GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
     arguments += skipped;
     make_arrays(&arrays);
     opterr = 0;
+    (void)unsetenv("POSIXLY_CORRECT"); /* options behind a picture's name count everywhere */
     int result;
     while ((result = getopt_long(count, arguments, arrays.shorts, arrays.longs, NULL)) != -1) {
         if (result == '?' || result == ':')

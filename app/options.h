@@ -32,6 +32,7 @@ typedef enum GfDeviceWish {
 
 /* What becomes black and white on a montage. */
 typedef enum GfMontageScale {
+    GF_MONTAGE_USUAL,  /* not given: as GF_MONTAGE_MAP */
     GF_MONTAGE_MAP,    /* the smallest and largest response of each tile */
     GF_MONTAGE_COMMON, /* of all tiles */
     GF_MONTAGE_NONE    /* what would without a montage: tiles are the outputs */

@@ -16,10 +16,11 @@
 #include "app/naming.h"
 #include "common/memory.h"
 
+/* A folder, or a link that leads nowhere, is in the way of an output, but none. */
 static bool exists(const char *path)
 {
     struct stat about;
-    return strcmp(path, "-") != 0 && lstat(path, &about) == 0;
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
 bool gf_outlets_exist(const GfJob *job)
@@ -103,7 +104,7 @@ static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOut
         gf_output_open(path, options->overwrite || options->in_place, &outlet->output);
     if (status == GF_EEXIST && options->skip_existing && exists(path))
         return GF_OK; /* another run has just written it */
-    if (status == GF_EEXIST)
+    if (status == GF_EEXIST && !options->overwrite && !options->in_place && !options->skip_existing)
         return gf_fail(status, "%s (--overwrite replaces, --skip-existing passes over)",
                        gf_message());
     GF_TRY(status);

@@ -1,6 +1,6 @@
 /* A folder is known by device and inode, which see through links and mounts; the name in it is
- * text, since the file may not be there yet. Folders that are still to be made have no links in
- * them, so that below the last one that exists the normal form of the path says where it leads. */
+ * text, since the file may not be there yet. A folder that is still to be made will be no link, so
+ * that below the last one that exists the text says where a path leads, ".." and all. */
 #include "app/place.h"
 
 #include <stdlib.h>
@@ -27,31 +27,65 @@ static bool stat_folder(char *path, size_t begin, struct stat *about)
     return found;
 }
 
-GfStatus gf_place_find(const char *path, GfPlace *place)
+/* Where the last name before path[end] begins that is not "."; path[end - 1] is a slash. */
+static size_t parent_begin(const char *path, size_t end)
+{
+    size_t begin = end;
+    do {
+        while (begin > 0 && path[begin - 1] == '/')
+            begin--;
+        begin = name_begin(path, begin);
+    } while (begin > 0 && path[begin] == '.' && path[begin + 1] == '/');
+    return begin;
+}
+
+GfStatus gf_place_settle(const char *path, char **settled)
+{
+    struct stat about;
+    char *text = strdup(path);
+    *settled = text;
+    if (!text)
+        return gf_fail(GF_EMEMORY, "out of memory");
+    for (size_t begin = 0; text[begin];) {
+        size_t length = strcspn(text + begin, "/"), next = begin + length;
+        next += strspn(text + next, "/");
+        bool up = length == 2 && strncmp(text + begin, "..", 2) == 0;
+        if (up && begin > 0 && !stat_folder(text, begin, &about)) {
+            begin = parent_begin(text, begin);
+            memmove(text + begin, text + next, strlen(text + next) + 1);
+        } else {
+            begin = next;
+        }
+    }
+    return GF_OK;
+}
+
+/* The place of a settled path. */
+static GfStatus find(char *path, GfPlace *place)
 {
     struct stat about = {0};
+    char *name;
+    size_t begin = name_begin(path, strlen(path));
+    while (!stat_folder(path, begin, &about) && begin > 0)
+        begin = name_begin(path, begin - 1);
+    GF_TRY(gf_path_normal(path + begin, &name));
+    *place = (GfPlace){about.st_dev, about.st_ino, name};
+    return GF_OK;
+}
+
+GfStatus gf_place_find(const char *path, GfPlace *place)
+{
+    struct stat about;
+    char *settled, *real = NULL;
+    *place = (GfPlace){0};
+    GF_TRY(gf_place_settle(path, &settled));
     /* Following a path to its end is slow, on network file systems most of all, and only a link
      * leads elsewhere than into its folder. */
-    bool link = lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
-    char *real = link ? realpath(path, NULL) : NULL, *normal = NULL;
-    GfStatus status = GF_OK;
-    *place = (GfPlace){0};
-    char *text = real ? real : strdup(path);
-    GF_GO(text ? GF_OK : gf_fail(GF_EMEMORY, "out of memory"));
-    size_t begin = name_begin(text, strlen(text));
-    const char *name = text + begin;
-    if (!stat_folder(text, begin, &about)) {
-        GF_GO(gf_path_normal(path, &normal));
-        begin = name_begin(normal, strlen(normal));
-        while (!stat_folder(normal, begin, &about) && begin > 0)
-            begin = name_begin(normal, begin - 1);
-        name = normal + begin;
-    }
-    *place = (GfPlace){about.st_dev, about.st_ino, strdup(name)};
-    GF_GO(place->name ? GF_OK : gf_fail(GF_EMEMORY, "out of memory"));
-done:
-    free(text);
-    free(normal);
+    if (lstat(settled, &about) == 0 && S_ISLNK(about.st_mode))
+        real = realpath(settled, NULL);
+    GfStatus status = find(real ? real : settled, place);
+    free(real);
+    free(settled);
     return status;
 }
 

@@ -13,6 +13,10 @@ typedef struct GfPlace {
     char *name; /* the path below that folder; owned */
 } GfPlace;
 
+/* The path without "a/.." wherever the folder a is still to be made: where `path` will lead then.
+ * GF_EMEMORY. The caller frees *settled. */
+GfStatus gf_place_settle(const char *path, char **settled);
+
 /* The place at which `path` is, or would be, written: an existing link to a file is followed, as
  * gf_output_open() does. GF_EMEMORY. The caller frees place->name. */
 GfStatus gf_place_find(const char *path, GfPlace *place);

@@ -5,13 +5,16 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/message.h"
 #include "common/clock.h"
+#include "common/memory.h"
 
-enum { WIDTH = 30 };
+enum { WIDTH = 30, LEAST_WIDTH = 4, LINE = 160 };
 static const double first_after = 0.5, every = 0.1, line_every = 60.0; /* seconds */
 static const double rounding = 1e-6; /* what the parts of a picture may miss 1 by */
 
@@ -19,10 +22,17 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool active, terminal;
 static double total, done, passed, begun, next;
 
+/* Whether standard error is a terminal that can erase a line. */
+static bool is_terminal(void)
+{
+    const char *kind = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
+}
+
 void gf_progress_begin(size_t pictures, bool wanted)
 {
     active = wanted;
-    terminal = isatty(STDERR_FILENO);
+    terminal = is_terminal();
     total = (double)pictures;
     done = passed = 0.0;
     begun = gf_now();
@@ -45,15 +55,32 @@ static void describe(double now, char *text, size_t size)
                        : "s");
 }
 
+/* What a line may have without the terminal going to the next, where it cannot be erased. */
+static size_t line_room(void)
+{
+    struct winsize window;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0)
+        return LINE - 1;
+    return gf_min(window.ws_col - 1U, LINE - 1);
+}
+
+/* "[####....]  12 %  ..."; the bar, and then the end of the line, make way on a narrow terminal. */
 static void draw(const char *text)
 {
-    char line[160], bar[WIDTH + 1];
+    char line[LINE], bar[WIDTH + 4] = "", percent[16];
     double part = total > 0 && done < total ? done / total : 1.0;
-    size_t filled = part > 0 ? (size_t)(part * WIDTH) : 0;
-    memset(bar, '.', WIDTH);
-    memset(bar, '#', filled);
-    bar[WIDTH] = '\0';
-    snprintf(line, sizeof line, "[%s] %3.0f %%  %s", bar, 100.0 * part, text);
+    size_t room = line_room();
+    snprintf(percent, sizeof percent, "%3.0f %%  ", 100.0 * part);
+    size_t others = strlen(percent) + strlen(text) + strlen("[] ");
+    size_t width = room > others ? gf_min(room - others, WIDTH) : 0;
+    size_t filled = part > 0 ? (size_t)(part * (double)width) : 0;
+    if (width >= LEAST_WIDTH) {
+        memset(bar, '.', width + 1);
+        bar[0] = '[';
+        memset(bar + 1, '#', filled);
+        memcpy(bar + 1 + width, "] ", sizeof "] ");
+    }
+    snprintf(line, room + 1, "%s%s%s", bar, percent, text);
     gf_status_line(line);
 }
 

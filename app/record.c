@@ -8,9 +8,10 @@
 
 #include "app/figures.h"
 #include "app/message.h"
+#include "app/print.h"
 #include "common/text.h"
 
-enum { PATH_SHOWN = 4 * 4096 + 8, METHODS_SHOWN = 512 };
+enum { PATH_SHOWN = 4 * 4096 + 8, METHODS_SHOWN = 512, REAL_DIGITS = 9 };
 
 void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
 {
@@ -100,12 +101,7 @@ void gf_record_json(const GfRecord *record, const GfJob *job)
         add_picture(line, record);
     if (record->outcome == GF_OUTCOME_WRITTEN)
         add_work(line, record);
-    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    if (text)
-        printf("%s\n", text);
-    free(text);
-    json_decref(line);
-    fflush(stdout);
+    gf_print_json(line, REAL_DIGITS);
 }
 
 /* The methods of one filter's steps as "separable, opacity". */

@@ -25,8 +25,10 @@ static void on_stop(int number)
 {
     int none = 0;
     bool again = !atomic_compare_exchange_strong(&stop_signal, &none, number);
-    /* The kernel repeats SIGXCPU with every second of processor time, which is no second wish. */
-    if (atomic_load(&end_at_once) || (again && number != SIGXCPU))
+    /* The kernel repeats SIGXCPU with every second of processor time and SIGPIPE with every line,
+     * which is no second wish. */
+    bool wish = number != SIGXCPU && number != SIGPIPE;
+    if (atomic_load(&end_at_once) || (again && wish))
         end_process(number);
 }
 
@@ -38,13 +40,13 @@ static void install(int number, void (*handler)(int))
         sigaction(number, &action, NULL);
 }
 
-void gf_stop_install(bool at_once)
+void gf_stop_install(bool at_once, bool pipe_stops)
 {
     static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     atomic_store(&end_at_once, at_once);
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
         install(stops[i], on_stop);
-    install(SIGPIPE, end_process);
+    install(SIGPIPE, pipe_stops ? on_stop : end_process);
 }
 
 int gf_stop_signal(void)

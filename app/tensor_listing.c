@@ -9,6 +9,7 @@
 
 #include "app/figures.h"
 #include "app/message.h"
+#include "app/print.h"
 #include "common/memory.h"
 #include "common/text.h"
 #include "filters/tensors.h"
@@ -96,18 +97,6 @@ static json_t *tensor_json(const GfTensorInfo *info, const Extent *extent)
     return object;
 }
 
-/* Where memory is short jansson takes no value, and the whole is no object in the end. */
-static void print_line(json_t *line)
-{
-    char *text = json_dumps(line, JSON_COMPACT);
-    if (text)
-        puts(text);
-    else
-        gf_say_error(NULL, "out of memory");
-    free(text);
-    json_decref(line);
-}
-
 static void print_tensors_json(const char *path, const GfTensors *tensors, const Extent *extents)
 {
     json_t *line = json_object(), *list = json_array();
@@ -116,7 +105,7 @@ static void print_tensors_json(const char *path, const GfTensors *tensors, const
     json_object_set_new(line, "input", gf_name_json(path));
     json_object_set_new(line, "status", json_string("ok"));
     json_object_set_new(line, "tensors", list);
-    print_line(line);
+    gf_print_json(line, 0);
 }
 
 static void print_failure_json(const char *path)
@@ -125,7 +114,7 @@ static void print_failure_json(const char *path)
     json_object_set_new(line, "input", gf_name_json(path));
     json_object_set_new(line, "status", json_string("failed"));
     json_object_set_new(line, "error", json_string(gf_message()));
-    print_line(line);
+    gf_print_json(line, 0);
 }
 
 /* ---- files ---- */

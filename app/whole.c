@@ -12,8 +12,8 @@ GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *
     if (!gf_mul(height, reader->pictures, &format.height) || !gf_image_bytes(&format, &bytes) ||
         bytes > options->max_memory)
         return gf_fail(GF_ELIMIT,
-                       "a comparison holds the picture in memory, and it is over %zu KiB",
-                       options->max_memory >> 10);
+                       "a comparison holds the picture in memory, and it is over %zu bytes",
+                       options->max_memory);
     GF_TRY(gf_image_allocate(&format, image));
     GfStatus status = GF_OK;
     for (size_t i = 0; status == GF_OK && i < reader->pictures; i++) {

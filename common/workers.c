@@ -65,6 +65,7 @@ static void *thread_main(void *argument)
 GfStatus gf_workers_create(size_t count, GfWorkers **out)
 {
     *out = NULL;
+    count = gf_max(gf_min(count, gf_threads_room()), 1);
     size_t bytes;
     GfWorkers *workers;
     if (!gf_mul(count, sizeof(pthread_t), &bytes) || !gf_add(bytes, sizeof *workers, &bytes))

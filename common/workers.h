@@ -12,9 +12,9 @@ typedef struct GfWorkers GfWorkers;
  * of the loop. */
 typedef void (*GfRound)(void *context, size_t round, size_t worker);
 
-/* `count` workers, the thread that calls gf_workers_run() being one of them. The
- * count - 1 threads start with the first loop of several rounds; when the system gives fewer, loops
- * are slower. count >= 1. GF_EMEMORY. */
+/* `count` workers, the thread that calls gf_workers_run() being one of them, or fewer where the
+ * address space is limited (gf_threads_room()). The threads of the others start with the first loop
+ * of several rounds; when the system gives fewer, loops are slower. count >= 1. GF_EMEMORY. */
 GfStatus gf_workers_create(size_t count, GfWorkers **workers);
 
 size_t gf_workers_count(const GfWorkers *workers);

@@ -117,3 +117,43 @@ tree() {
     [ "${stderr_lines[0]}" = 'gpufilter: in/b.png: cannot be opened: No such file or directory' ]
     [ -s out/a.box.png ]
 }
+
+@test "what a folder lists but does not let in fails, under the names that count" {
+    [ "$(id -u)" -ne 0 ] || skip 'root may read everywhere'
+    tree
+    chmod 644 in/sub
+    gf in -r -k box -o out --failures list
+    [ "$status" -eq 1 ]
+    [ "$(grep '^gpufilter: in/sub' <<<"$stderr")" = 'gpufilter: in/sub/c.png: cannot be read: Permission denied
+gpufilter: in/sub/deep: cannot be read: Permission denied' ]
+    grep -qx 'in/./sub/c.png' list
+    gf in/sub -k box -o flat
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'gpufilter: in/sub/c.png: cannot be read: Permission denied' ]
+    chmod 755 in/sub
+    cp in/b.png in/other/bad.png
+    gf -T list -r -k box -o out
+    [ "$status" -eq 0 ]
+    [ -s out/sub/c.box.png ]
+    [ -s out/sub/deep/d.box.png ]
+}
+
+@test "pictures whose paths are too long for the system fail, the others are done" {
+    mkdir in
+    scene gray8 in/a.png 8x8
+    local name i top=$PWD
+    name=$(printf 'x%.0s' {1..250})
+    cd in
+    for ((i = 0; i < 16; i++)); do
+        mkdir "$name"
+        cd "$name" # a path of its own would be too long
+    done
+    cp "$top/in/a.png" "$name.png"
+    echo text >"$name.txt"
+    cd "$top"
+    gf in -r -k box -o out
+    [ "$status" -eq 1 ]
+    [[ ${stderr_lines[0]} == 'gpufilter: in/xxx'*': cannot be read: File name too long' ]]
+    [[ ${stderr_lines[1]} == 'gpufilter: 1 written, 1 failed, 0 skipped in '* ]]
+    [ -s out/a.box.png ]
+}

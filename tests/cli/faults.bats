@@ -298,6 +298,37 @@ limited() {
     done
 }
 
+@test "little address space: threads leave room for the pictures" {
+    ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
+    many 40
+    "$GPUFILTER" in -k gaussian:sigma=3 -o expected -q --device cpu
+    limited 40000 in -k gaussian:sigma=3 -o out -j 32 --threads 32 --device cpu -v
+    [ "$status" -eq 0 ]
+    [[ $stderr == *' pictures at once: the address space is limited (ulimit -v)'* ]]
+    diff -r expected out
+}
+
+@test "what is over its share of --memory is done alone, with all of it" {
+    many 8
+    gf in -k sobel:x --range minmax -o one -j 1 --memory 4M
+    [ "$status" -eq 0 ]
+    # 400 x 300 x 3 responses of 4 bytes are more than an eighth.
+    gf in -k sobel:x --range minmax -o eight -j 8 --memory 4M --json -v
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'the limit is 512 KiB (--memory); it is tried again, alone'* ]]
+    [ "$(grep -c '"status":"ok"' <<<"$output")" -eq 8 ]
+    [ "$(wc -l <<<"$output")" -eq 8 ]
+    diff -r one eight
+    # What is over the limit itself fails once.
+    gf in -k sobel:x --range minmax -o none -j 8 --memory 1M
+    [ "$status" -eq 1 ]
+    [ "$(grep -c 'the limit is 1024 KiB (--memory)$' <<<"$stderr")" -eq 8 ]
+    # A pipe is not read again.
+    gf in/1.png - -k box -o pipe -j 2 --max-pixels 100 <in/0.png
+    [ "$status" -eq 1 ]
+    [ "$(grep -c '400 x 300 pixels are over the limit of 100 pixels$' <<<"$stderr")" -eq 2 ]
+}
+
 @test "SIGINT, SIGTERM, SIGHUP, SIGXCPU: outputs whole, nothing left, a summary, 128 and the number" {
     many 80
     local signal process status
@@ -411,6 +442,67 @@ limited() {
     [[ $status -eq 141 || $status -eq 0 ]]
     [ -z "$output" ]
     nothing_hidden out
+}
+
+@test "a reader that goes away takes no list of failures with it" {
+    many 300
+    run bash -c 'set -o pipefail; "$GPUFILTER" in -k box -o out -j 1 --json -q --failures list | head -c 1 >/dev/null'
+    [ "$status" -eq 141 ] || skip 'it was faster than the reader'
+    [ -z "$output" ]
+    [ $(($(find out -name '*.png' | wc -l) + $(grep -c ^in/ list))) -eq 300 ]
+    whole out
+    nothing_hidden
+}
+
+@test "no line of JSON is lost to a signal, or to a pipe that does not block" {
+    mkdir in
+    scene gray8 in/0.png 8x8
+    local i process status=0
+    for ((i = 1; i < 200; i++)); do # more than a pipe holds
+        cp in/0.png "in/$i.png"
+    done
+    mkfifo pipe
+    env --default-signal "$GPUFILTER" in -k box -o out --json -q -j 1 >pipe 2>messages &
+    process=$!
+    exec 9<pipe
+    sleep 1
+    kill -s INT "$process" || true
+    sleep 0.3
+    cat <&9 >lines
+    exec 9<&-
+    wait "$process" || status=$?
+    [[ $status -eq 130 || $status -eq 0 ]]
+    [ ! -s messages ]
+    [ "$(grep -c '^{.*}$' lines)" -eq 200 ]
+    [ "$(grep -c '"status":"ok"' lines)" -eq "$(find out -name '*.png' | wc -l)" ]
+    command -v python3 >/dev/null || skip 'no python3'
+    local unblock='import os, sys; os.set_blocking(1, False); os.execv(sys.argv[1], sys.argv[1:])'
+    python3 -c "$unblock" "$GPUFILTER" in -k box -o again --json -q | {
+        sleep 1
+        cat
+    } >lines
+    [ "$(grep -c '^{.*}$' lines)" -eq 200 ]
+}
+
+@test "the bar fits the terminal, and there is none on a dumb one" {
+    [ -n "$(command -v script)" ] || skip 'no script'
+    mkdir in
+    scene rgb8 in/a.png 400x300
+    cp in/a.png in/b.png
+    cp in/a.png in/c.png
+    local columns call=" '$GPUFILTER' in -k gaussian:sigma=4 -o out -j 1 --device reference --overwrite"
+    # states COLUMNS TERM: of the bar.
+    states() {
+        script -qec "stty cols $1; TERM=$2 $call" log </dev/null >/dev/null
+        tr '\r' '\n' <log | sed $'s/\e\\[K//' | grep ' % .* pictures' || true
+    }
+    for columns in 50 64 200; do
+        states "$columns" xterm >bars
+        [ "$(grep -c . bars)" -gt 0 ]
+        [ "$(awk -v most="$columns" 'length >= most' bars | wc -l)" -eq 0 ]
+    done
+    [ "$(grep -c '^\[[#.]\{30\}\] ' bars)" -gt 0 ]
+    [ -z "$(states 200 dumb)" ]
 }
 
 @test "--device cuda without a GPU is a usage error" {

@@ -211,3 +211,61 @@ in/c.png' ]
     [ "$status" -eq 2 ]
     [[ $stderr == *'every shard needs a list of its own; put {shard} into the name' ]]
 }
+
+@test "--failures: the lists of all shards go together, whoever has the name with a newline" {
+    mkdir in
+    local k
+    for k in a b c $'d\n'; do echo bad >"in/$k.png"; done
+    for k in 1 2; do
+        gf in -k box -o out --shard "$k/2" --failures 'list.{shard}'
+        [ "$status" -eq 1 ]
+    done
+    # shellcheck disable=SC2016
+    run --separate-stderr bash -c 'cat list.* | "$GPUFILTER" -T - -k box -o out'
+    [[ $stderr == *'gpufilter: 0 written, 4 failed, 0 skipped in '* ]]
+}
+
+@test "--files-from: a folder without pictures fails, the others are done" {
+    tree
+    mkdir -p empty/deep
+    cp in/a.png empty/deep
+    printf '%s\n' empty in/a.png >list
+    gf -T list -k box -o out --failures failed
+    [ "$status" -eq 1 ]
+    [[ ${stderr_lines[0]} == 'gpufilter: empty: no pictures in it (names that end in .png '*'; -r goes down into its folders' ]]
+    [ -s out/a.box.png ]
+    [ "$(grep -v '^#' failed)" = empty ]
+    gf -T failed -r -k box -o out
+    [ "$status" -eq 0 ]
+    [ -s out/deep/a.box.png ]
+    # What the call itself names is a mistake of the call.
+    gf empty -T list -k box -o out
+    [ "$status" -eq 2 ]
+}
+
+@test "--files-from: a pipe that does not block" {
+    command -v python3 >/dev/null || skip 'no python3'
+    scene gray8 a.png 8x8
+    local unblock='import os, sys; os.set_blocking(0, False); os.execv(sys.argv[1], sys.argv[1:])'
+    { sleep 0.5; echo a.png; } | python3 -c "$unblock" "$GPUFILTER" -T - -k box -o out
+    [ -s out/a.box.png ]
+}
+
+@test "--files-from: standard input is not a list and a picture" {
+    scene gray8 a.png 8x8
+    local arguments
+    for arguments in '- -T -' '-T - -'; do
+        # shellcheck disable=SC2086 # several words
+        gf $arguments -k box -o out <<<a.png
+        [ "$status" -eq 2 ]
+        [ "$stderr" = 'gpufilter: standard input (-) can be read only once' ]
+    done
+}
+
+@test "--files-from: one entry is not one output for ever" {
+    scene gray8 a.png 8x8
+    echo a.png >list
+    gf -T list -k box -o x.png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "gpufilter: -o x.png is a picture's name, but a list may give several outputs; name a folder (end it with / if it is one)" ]
+}

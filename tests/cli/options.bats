@@ -94,9 +94,14 @@ says() {
 @test "options that exclude each other" {
     says 2 '--overwrite and --skip-existing exclude each other' a.png -k box --overwrite --skip-existing
     says 2 '--in-place and --output exclude each other' a.png -k box --in-place -o b.png
+    says 2 '--in-place and --skip-existing exclude each other' a.png -k box --in-place --skip-existing
     says 2 '--json and -o - exclude each other' a.png -k box --json -o -
     says 2 '--algorithm names a GPU method; it needs --device cuda' a.png -k box --algorithm direct --device cpu
     says 2 '--tolerance goes with --compare, or with gpufilter compare A B' a.png -k box --tolerance 1
+    says 2 '--montage-scale goes with --montage' a.png -k box --montage-scale map
+    says 2 '--montage-columns goes with --montage' a.png -k box --montage-columns 2
+    says 2 '--overwrite goes with --picture' filters sobel --overwrite
+    says 2 '--overwrite goes with --picture' weights a.npy --overwrite
 }
 
 @test "the other calls take their operands and options only" {
@@ -168,4 +173,11 @@ says() {
     while read -r name; do
         [ -s "$docs/$name" ]
     done < <(sed -n 's/.*(\(pictures[^)]*\)).*/\1/p' "$docs/filters.md")
+}
+
+@test "options behind a name count, also where POSIXLY_CORRECT is set" {
+    scene gray8 a.png
+    POSIXLY_CORRECT=1 gf a.png -k box -o b.png
+    [ "$status" -eq 0 ]
+    [ -s b.png ]
 }

@@ -60,6 +60,28 @@ load common
     [ -z "$stderr" ]
 }
 
+@test "Photoshop's block, in which IPTC stands, goes from JPEG to JPEG" {
+    scene gray8 a.png
+    gf a.png -k identity -o b.jpg
+    {
+        head -c 2 b.jpg
+        printf '\xff\xed\0\x28Photoshop 3.0\0'         # 38 bytes: a resource of 24,
+        printf '8BIM\4\4\0\0\0\0\0\x0c'               # of 12 bytes of IPTC,
+        printf '\x1c\2\x74\0\7(c) me '                  # a copyright notice
+        tail -c +3 b.jpg
+    } >c.jpg
+    gf c.jpg -k box -o d.jpg
+    [ "$status" -eq 0 ]
+    grep -qaF 'Photoshop 3.0' d.jpg
+    grep -qaF '(c) me' d.jpg
+    gf c.jpg -k box -o e.jpg --strip
+    [ "$status" -eq 0 ]
+    [ "$(grep -caF '(c) me' e.jpg)" = 0 ]
+    gf c.jpg -k box -o f.png
+    [ "$status" -eq 0 ]
+    [ "$(grep -caF '(c) me' f.png)" = 0 ]
+}
+
 @test "content decides how a file is read, and names outputs of files without extension" {
     scene gray8 picture
     gf picture -k box
@@ -148,6 +170,14 @@ load common
     gf a.png -k box --overwrite
     [ "$status" -eq 0 ]
     same_picture a.box.png a.box.png
+}
+
+@test "--overwrite is not advised where it was given" {
+    scene gray8 a.png
+    ln -s nowhere.png b.png
+    gf a.png -k box -o b.png --overwrite
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'gpufilter: a.png: b.png: is a symbolic link to a file that does not exist' ]
 }
 
 @test "a failure leaves the old output as it was" {
@@ -320,4 +350,69 @@ load common
     gf a.png -k box --name '{stem}.tif' --format png
     [ "$status" -eq 0 ]
     [ -s a.tif ]
+}
+
+@test "the input is not overwritten by a way through folders that are still to be made" {
+    mkdir -p d/sub
+    scene gray8 a.png
+    cp a.png kept.png
+    cp a.png d/a.png
+    ln -s d/sub link
+    local way
+    for way in new/../a.png ./new/.//deep/../../a.png "$PWD/d/../new/../a.png"; do
+        gf a.png -k box -o "$way" --overwrite
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "gpufilter: $way: the output is the input; --in-place allows that" ]
+    done
+    gf d/a.png -k box -o new/../link/../a.png --overwrite
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: new/../link/../a.png: the output is the input; --in-place allows that' ]
+    [ ! -e new ]
+    cmp a.png kept.png
+    # The folder above a link is not the one that the link is in.
+    gf a.png -k box -o new/../link/../a.png --overwrite
+    [ "$status" -eq 0 ]
+    cmp a.png kept.png
+    different_picture d/a.png kept.png
+    gf a.png kept.png -k box -o out --name '../lost/../{stem}/../same{ext}'
+    [ "$status" -eq 2 ]
+    [[ $stderr == *': both a.png and kept.png would be written here' ]]
+    [ ! -e out ]
+}
+
+@test "--name and --montage begin at the same place however the input is spelt" {
+    scene gray8 a.png
+    local input
+    for input in a.png ./a.png; do
+        gf "$input" -k box --name "$PWD/b{ext}"
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "gpufilter: --name begins in the input's folder, not at /; -o names another" ]
+        gf "$input" -k box --name '{dir}/named{ext}' --overwrite
+        [ "$status" -eq 0 ]
+        [ -s named.png ]
+        rm named.png
+        gf "$input" -k box -k sobel --montage '{dir}/{stem}.maps{ext}' --overwrite
+        [ "$status" -eq 0 ]
+        [ -s a.maps.png ]
+        rm a.maps.png
+    done
+    gf a.png -k box -k sobel --montage "$PWD/sheets/{stem}.png"
+    [ -s sheets/a.png ]
+}
+
+@test "--skip-existing passes over no folder and no link that leads nowhere" {
+    scene gray8 a.png
+    mkdir a.box.png
+    gf a.png -k box --skip-existing
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'gpufilter: a.png: a.box.png: is a directory' ]
+    rmdir a.box.png
+    ln -s nowhere a.box.png
+    gf a.png -k box --skip-existing
+    [ "$status" -eq 1 ]
+    [[ $stderr == 'gpufilter: a.png: a.box.png: is a symbolic link to a file that does not exist'* ]]
+    cp a.png nowhere
+    gf a.png -k box --skip-existing
+    [ "$status" -eq 0 ]
+    cmp a.png nowhere
 }

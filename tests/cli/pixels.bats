@@ -163,8 +163,16 @@ load common
     same_picture sobel.png sobel-copy.png
     gf a.png -k box -o a.jpg
     [ "$status" -eq 1 ]
-    [[ $stderr == *'a.jpg: jpeg cannot hold opacity'* ]]
+    [[ $stderr == *'a.jpg: jpeg cannot hold opacity; write .png or .npy: by the name after -o, or else by --format png' ]]
     [ ! -e a.jpg ]
+    cp a.png named.jpg
+    gf named.jpg -k box
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'named.box.jpg: jpeg cannot hold opacity; '* ]]
+    gf named.jpg -k box --format png
+    [ "$status" -eq 0 ]
+    gf a.png -k box
+    same_picture a.box.png named.box.png
 }
 
 @test "bits do not depend on threads" {
