@@ -24,7 +24,7 @@ static const double deviations = 6.0;
 
 enum { MOST_FLOAT_TERMS = 64, FEW_TERMS = 9 };
 
-/* Numbers between steps that f32 holds with all their bits, whatever they are multiplied by next. */
+/* Numbers between steps that f32 holds with all their bits, whatever they are multiplied by. */
 static const double most_between = 1e30;
 
 /* What is known about the samples between two steps. */

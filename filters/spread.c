@@ -93,8 +93,8 @@ static void lose(Spread *spread, size_t i)
     pthread_mutex_unlock(&spread->mutex);
 }
 
-/* Ends a backend's part. What it still has under way is waited for: its copies would come into bands
- * that are in use again. */
+/* Ends a backend's part. What it still has under way is waited for: its copies would come into
+ * bands that are in use again. */
 static void drop_part(GfSession *session, size_t i)
 {
     Part *part = &session->parts[i];
