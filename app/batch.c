@@ -68,7 +68,8 @@ static const GfJob *take(Batch *batch)
     return job;
 }
 
-/* Whether the job may do better when it is alone; then it is kept for that. The mutex is held. */
+/* Whether the job may do better when it is alone; then it is kept for that. The mutex is held.
+ * Limits that are not shared out refuse it again, most of them when it is opened. */
 static bool put_aside(Batch *batch, const GfJob *job, const GfRecord *record)
 {
     GfStatus status = record->error.status;
@@ -146,15 +147,23 @@ static void share_out(GfSetup *setup, size_t workers)
     setup->read.max_memory = gf_max(setup->options->read.max_memory / workers, 1);
 }
 
-/* Does what memory was too short for, now with all of it. */
+/* Does what memory was too short for, now with all of it, unless the run is to stop: then it is
+ * among what is not done. */
 static void run_again(Batch *batch)
 {
     GfLane lane = {0};
     const GfJob **again = batch->again;
     batch->again = NULL;
     share_out(&batch->setup, 1);
-    for (size_t i = 0; i < batch->again_count; i++)
-        run_one(batch, &lane, again[i]);
+    for (size_t i = 0; i < batch->again_count; i++) {
+        if (!batch->fatal && !gf_stop_signal()) {
+            run_one(batch, &lane, again[i]);
+            continue;
+        }
+        if (batch->fatal)
+            gf_say_error(again[i]->input->path, "not started");
+        report(batch, again[i], &(GfRecord){.outcome = GF_OUTCOME_STOPPED});
+    }
     gf_lane_clear(&lane);
     free(again);
 }

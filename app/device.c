@@ -146,13 +146,13 @@ static GfStatus open_all(GfDevices *devices)
     GF_TRY(gf_cuda_count(&found));
     devices->gpus = gf_min(found, GF_SPREAD_MAX);
     GF_TRY(open_first(devices, &first));
-    devices->kind = first->device;
     GfStatus status =
         gf_spread_create(first, devices->gpus - devices->first, "cuda:all", &devices->cuda);
     if (status != GF_OK) {
         first->close(first);
         return status;
     }
+    devices->kind = first->device;
     devices->has_opener = gf_thread_start(&devices->opener, open_others, devices);
     if (!devices->has_opener) /* slower, but no failure */
         for (size_t i = devices->first + 1; i < devices->gpus; i++)

@@ -174,7 +174,6 @@ static GfStatus no_pictures(Walk *state, const char *path, const char *folder, b
 static GfStatus add_operand(Walk *state, const char *path, const char *folder, bool listed)
 {
     const char *list = state->options->files_from;
-
     GfInputFiles *inputs = state->inputs;
     struct stat about;
     GfInputFile *added;
@@ -214,7 +213,14 @@ static GfStatus add_listed(void *context, const char *entry)
         path = NULL;
         GF_GO(out_of_memory());
     }
-    bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    bool found = stat(path, &about) == 0;
+    if (!found && errno != ENOENT && errno != ENOTDIR) { /* it may be a folder */
+        char reason[REASON];
+        snprintf(reason, sizeof reason, "cannot be read: %s", strerror(errno));
+        GF_GO(add_trouble(state->inputs, path, below, reason));
+        goto done;
+    }
+    bool is_folder = found && S_ISDIR(about.st_mode);
     size_t length = is_folder ? strlen(below) : (size_t)(gf_path_base(below) - below);
     while (length > 0 && below[length - 1] == '/')
         length--;

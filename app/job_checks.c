@@ -136,7 +136,7 @@ static GfStatus look(const char *path, bool *found, struct stat *about)
 {
     char *settled;
     *found = stat(path, about) == 0;
-    if (*found)
+    if (*found || !gf_path_climbs(path))
         return GF_OK;
     GF_TRY(gf_place_settle(path, &settled));
     *found = stat(settled, about) == 0;

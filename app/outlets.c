@@ -102,11 +102,12 @@ static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOut
         GF_TRY(make_folders(path));
     GfStatus status =
         gf_output_open(path, options->overwrite || options->in_place, &outlet->output);
-    if (status == GF_EEXIST && options->skip_existing && exists(path))
-        return GF_OK; /* another run has just written it */
-    if (status == GF_EEXIST && !options->overwrite && !options->in_place && !options->skip_existing)
+    if (status == GF_EEXIST && exists(path)) {
+        if (options->skip_existing)
+            return GF_OK; /* another run has just written it */
         return gf_fail(status, "%s (--overwrite replaces, --skip-existing passes over)",
                        gf_message());
+    }
     GF_TRY(status);
     return gf_writer_create(outlet->output, opening->codec, format, opening->pictures,
                             &opening->metadata, &options->write, &outlet->writer);

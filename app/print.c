@@ -39,7 +39,7 @@ void gf_print_json(json_t *line, size_t digits)
     if (ended)
         gf_print_text(ended);
     else
-        gf_say_error(NULL, "out of memory");
+        note_error(ENOMEM);
     free(ended);
     free(text);
     json_decref(line);

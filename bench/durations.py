@@ -38,7 +38,7 @@ def run(bench, options):
         log, results = os.path.join(folder, 'ncu.csv'), os.path.join(folder, 'results.json')
         command = ['ncu', '--csv', '--nvtx', '--nvtx-include', 'regex:bench.*/', '--print-nvtx-rename', 'kernel',
                    '--metrics', 'gpu__time_duration.sum', '--clock-control', 'none', '--log-file', log,
-                   bench, *options, '--json', results]
+                   bench, *options, '--once', '--json', results]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         with open(results, encoding='utf-8') as file:
             return durations(log), json.load(file)['results']

@@ -15,8 +15,8 @@
 static const char usage[] =
     "usage: gpufilter-bench [--suite NAME[,NAME]|all] [--case TEXT] [--json FILE]\n"
     "           [--table FILE] [--algorithm NAME[,NAME]] [--without NAME[,NAME]]\n"
-    "           [--peer NAME|none] [--search METHOD] [--seconds BUDGET] [--quick] [--seed N]\n"
-    "           [--commit ID] [--gpufilter PROGRAM] [--list] [--help]\n";
+    "           [--peer NAME|none] [--search METHOD] [--seconds BUDGET] [--quick] [--once]\n"
+    "           [--seed N] [--commit ID] [--gpufilter PROGRAM] [--list] [--help]\n";
 
 /* ---- what there is ---- */
 
@@ -100,7 +100,7 @@ static GfStatus finish(Options *options)
 
 /* ---- reading ---- */
 
-enum { QUICK = 1000, LIST, HELP, SEED };
+enum { QUICK = 1000, ONCE, LIST, HELP, SEED };
 
 static GfStatus read_seed(const char *text, unsigned *seed)
 {
@@ -110,15 +110,23 @@ static GfStatus read_seed(const char *text, unsigned *seed)
 }
 
 /* Options with a value, by their place in this list, and then those of their own. */
-static const struct option names[] = {
-    {"suite", required_argument, NULL, 0},   {"json", required_argument, NULL, 1},
-    {"table", required_argument, NULL, 2},   {"algorithm", required_argument, NULL, 3},
-    {"without", required_argument, NULL, 4}, {"peer", required_argument, NULL, 5},
-    {"search", required_argument, NULL, 6},  {"seconds", required_argument, NULL, 7},
-    {"commit", required_argument, NULL, 8},  {"gpufilter", required_argument, NULL, 9},
-    {"case", required_argument, NULL, 10},   {"seed", required_argument, NULL, SEED},
-    {"quick", no_argument, NULL, QUICK},     {"list", no_argument, NULL, LIST},
-    {"help", no_argument, NULL, HELP},       {NULL, 0, NULL, 0}};
+static const struct option names[] = {{"suite", required_argument, NULL, 0},
+                                      {"json", required_argument, NULL, 1},
+                                      {"table", required_argument, NULL, 2},
+                                      {"algorithm", required_argument, NULL, 3},
+                                      {"without", required_argument, NULL, 4},
+                                      {"peer", required_argument, NULL, 5},
+                                      {"search", required_argument, NULL, 6},
+                                      {"seconds", required_argument, NULL, 7},
+                                      {"commit", required_argument, NULL, 8},
+                                      {"gpufilter", required_argument, NULL, 9},
+                                      {"case", required_argument, NULL, 10},
+                                      {"seed", required_argument, NULL, SEED},
+                                      {"quick", no_argument, NULL, QUICK},
+                                      {"once", no_argument, NULL, ONCE},
+                                      {"list", no_argument, NULL, LIST},
+                                      {"help", no_argument, NULL, HELP},
+                                      {NULL, 0, NULL, 0}};
 
 GfStatus options_read(int argc, char **argv, Options *options)
 {
@@ -139,6 +147,8 @@ GfStatus options_read(int argc, char **argv, Options *options)
             return gf_fail(GF_EUSAGE, "see --help");
         if (option == QUICK)
             options->race.quick = true;
+        else if (option == ONCE)
+            options->race.once = true;
         else if (option == SEED)
             GF_TRY(read_seed(optarg, &options->seed));
         else

@@ -53,7 +53,7 @@ static size_t out_room(const Case *made)
 static size_t set_count(const Race *race, const Case *made)
 {
     size_t sets = SETS_OF_L2 * race->device->l2 / (size_t)made->bytes + 1;
-    return gf_min(sets, MOST_SETS);
+    return race->options.once ? 1 : gf_min(sets, MOST_SETS);
 }
 
 static GfStatus load(Race *race, const Case *made, const Sets *sets, const void *samples)
@@ -192,8 +192,9 @@ static GfStatus prepare(Race *race, const Case *made, const Probes *probes, Cont
         contestant->out = out;
     GF_TRY(estimate(race, contestant, sets));
     GF_TRY(launch_named(race, made, contestant, sets));
-    contestant->score.timing.launches = round_launches(contestant, sets);
-    if (contestant->estimate < slow / 4.0)
+    if (!race->options.once)
+        contestant->score.timing.launches = round_launches(contestant, sets);
+    if (contestant->estimate < slow / 4.0 && !race->options.once)
         capture(contestant, sets, stream);
     GF_TRY(gf_allocate_zero(ROUNDS, sizeof *contestant->seconds, &contestant->seconds));
     GF_TRY(poison(race, made, sets->out));
@@ -264,7 +265,7 @@ static GfStatus try_prepare(Race *race, const Case *made, const Probes *probes,
 static GfStatus take_turns(Race *race, const Sets *sets)
 {
     Field *field = &race->field;
-    size_t rounds = race->options.quick ? FEW_ROUNDS : ROUNDS;
+    size_t rounds = race->options.once ? 1 : race->options.quick ? FEW_ROUNDS : ROUNDS;
     for (size_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < field->count; i++) {
             Contestant *contestant = &field->list[i];

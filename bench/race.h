@@ -8,6 +8,7 @@ typedef struct RaceOptions {
     const char *only, *without; /* lists of methods, or NULL */
     const char *peer;           /* the one peer that takes part, "none", or NULL: all */
     bool every_tiling, quick;
+    bool once; /* single launches, for a profiler: times mean little */
 } RaceOptions;
 
 /* What is kept from case to case. Zeroed before the first. */

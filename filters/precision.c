@@ -21,8 +21,9 @@ static const double unit = 0.58 * 0x1p-24;
 static const double deviations = 6.0;
 
 #define MOST_BENT_ERROR 2e-7 /* of the rule's 1e-6 for floats */
+#define MOST_AMOUNT     3.0  /* times that what a blur takes away is added to floats */
 
-enum { MOST_FLOAT_TERMS = 64, FEW_TERMS = 9 };
+enum { MOST_FLOAT_TERMS = 64 };
 
 /* Numbers between steps that f32 holds with all their bits, whatever they are multiplied by. */
 static const double most_between = 1e30;
@@ -43,6 +44,7 @@ typedef struct Sums {
     double one_sign; /* largest sum of |tap| over the positive or the negative taps */
     double length;   /* largest square root of the sum of tap^2 */
     double total;    /* smallest |sum of taps| relative to its sum of |tap|; of a sum also of all */
+    size_t taps;     /* most that are not 0 */
 } Sums;
 
 /* Tap i of kernel f, all its channels. */
@@ -56,16 +58,19 @@ static double tap_at(const GfLinear *linear, size_t f, size_t i)
 static Sums sum_taps(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
-    Sums sums = {0.0, 0.0, 0.0, 1.0};
+    Sums sums = {0.0, 0.0, 0.0, 1.0, 0};
     double all = 0.0, all_absolute = 0.0;
     for (size_t f = 0; f < linear->filters; f++) {
         double absolute = 0.0, total = 0.0, squares = 0.0;
+        size_t taps = 0;
         for (size_t i = 0; i < gf_linear_taps(linear); i++) {
             double tap = tap_at(linear, f, i);
             absolute += fabs(tap);
             total += tap;
             squares += tap * tap;
+            taps += tap != 0.0;
         }
+        sums.taps = gf_max(sums.taps, taps);
         sums.length = fmax(sums.length, sqrt(squares));
         sums.one_sign = fmax(sums.one_sign, (absolute + fabs(total)) / 2.0);
         sums.absolute = fmax(sums.absolute, absolute);
@@ -125,6 +130,7 @@ static void follow_combine(const GfStep *step, double limit, Knowledge *known)
         break;
     case GF_COMBINE_UNSHARP:
         known->jumps |= step->combine.threshold > 0.0 && known->error > 0.0;
+        known->lossy |= step->combine.amount > MOST_AMOUNT && known->error > 0.0;
         known->error *= 1.0 + 2.0 * step->combine.amount;
         known->largest *= 1.0 + 2.0 * step->combine.amount;
         break;
@@ -151,6 +157,12 @@ static double largest_bias(const GfStep *step)
     return largest;
 }
 
+/* Of samples that are alike so little is left that the errors of their sum count. */
+static bool leaves_little(const Sums *sums)
+{
+    return sums->total < (sums->taps > 9 ? 0.15 : sums->taps > 5 ? 0.1 : 0.05);
+}
+
 /* Responses beyond `limit` need not be exact: they are saturated. Nor is a layer's response a
  * picture whose small values count by themselves: it is never lossy. */
 static void follow_filter(const GfStep *step, double limit, Knowledge *known)
@@ -168,8 +180,7 @@ static void follow_filter(const GfStep *step, double limit, Knowledge *known)
         error = hypot(error, unit * partial * known->largest * sqrt(terms / 3.0));
         error = hypot(error, 2.0 * unit * known->largest * sums.length);
     }
-    /* Of samples that are alike so little is left that the errors of their sum count. */
-    bool derivative = sums.total < (terms > FEW_TERMS ? 0.15 : 0.05) || linear->offset != 0.0;
+    bool derivative = leaves_little(&sums) || linear->offset != 0.0;
     known->lossy |= linear->depth == 0 && !exact && (derivative || terms > MOST_FLOAT_TERMS);
     known->largest = reach * fabs(linear->scale) + fabs(linear->offset) + bias;
     known->error = error * fabs(linear->scale);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const double rounding = 1e-13; /* of products written in full, with a margin */
+static const double rounding = 5e-13; /* of waves whose angle is a right one, with a margin */
 
 bool gf_rank_one(const double *taps, size_t width, size_t height, double *column, double *row)
 {

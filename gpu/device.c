@@ -23,11 +23,9 @@ static GfStatus status_of(cudaError_t error)
     case cudaErrorNoKernelImageForDevice:
         return GF_ENODEVICE;
     /* What was asked for cannot be; the context is whole. */
-    case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidPitchValue:
     case cudaErrorLaunchOutOfResources:
-    case cudaErrorNotSupported:
         return GF_EUNSUPPORTED;
     default:
         return GF_EDEVICE;

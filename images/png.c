@@ -42,10 +42,11 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
 }
 
 /* libpng leaves tRNS out, and the picture's opacity with it. An empty one, a second one and one
- * beside a channel of opacity are no loss. */
+ * beside a channel of opacity are no loss, nor is a chunk behind it that libpng is not shown. */
 static bool loses_opacity(const GfPngReader *state, const char *text)
 {
-    return strncmp(text, "tRNS: ", 6) == 0 && png_get_uint_32(state->header) > 0 &&
+    return strncmp(text, "tRNS: ", 6) == 0 && gf_png_is(state, "tRNS") &&
+           png_get_uint_32(state->header) > 0 &&
            !png_get_valid(state->png, state->info, PNG_INFO_tRNS) &&
            !(png_get_color_type(state->png, state->info) & PNG_COLOR_MASK_ALPHA);
 }

@@ -127,6 +127,9 @@ tree() {
     [ "$(grep '^gpufilter: in/sub' <<<"$stderr")" = 'gpufilter: in/sub/c.png: cannot be read: Permission denied
 gpufilter: in/sub/deep: cannot be read: Permission denied' ]
     grep -qx 'in/./sub/c.png' list
+    gf -T list -r -k box -o out --failures again # deep may be a folder: it is no second picture of that name
+    [ "$status" -eq 1 ]
+    diff list again
     gf in/sub -k box -o flat
     [ "$status" -eq 1 ]
     [ "$stderr" = 'gpufilter: in/sub/c.png: cannot be read: Permission denied' ]

@@ -323,6 +323,12 @@ limited() {
     gf in -k sobel:x --range minmax -o none -j 8 --memory 1M
     [ "$status" -eq 1 ]
     [ "$(grep -c 'the limit is 1024 KiB (--memory)$' <<<"$stderr")" -eq 8 ]
+    # A full disk stops what is done alone, too. In which order two at once were put aside is chance.
+    mkdir full
+    ln -s /dev/full full/0.sobel.png
+    gf in -k sobel:x --range minmax -o full -j 2 --memory 2M --overwrite
+    [ "$status" -eq 3 ]
+    [ "$(grep -c 'not started$' <<<"$stderr")" -ge 6 ]
     # A pipe is not read again.
     gf in/1.png - -k box -o pipe -j 2 --max-pixels 100 <in/0.png
     [ "$status" -eq 1 ]

@@ -1195,8 +1195,9 @@ static void colours_survive_odd_chunks(void **state)
         {"CC", false, -1, 0, 0.68},     {"UT", false, 3, 45455, 0.64},
         {"TS", false, 3, 45455, 0.64},  {"S-", false, -1, 0, 0},
         {"GSC", false, 0, 45455, 0.64}, {"HC", false, -1, 45455, 0.68},
+        {"N0", false, -1, 0, 0},        {"NIG", false, -1, 100000, 0},
     };
-    static const char zeros[32];
+    static const char zeros[32], impossible[32] = {[3] = 1, [7] = 2, [11] = 3, [15] = 4};
     static const struct {
         char letter;
         const char *name, *data;
@@ -1204,7 +1205,8 @@ static void colours_survive_odd_chunks(void **state)
     } known[] = {{'S', "sRGB", "\0", 1},           {'T', "sRGB", "\3", 1},
                  {'U', "sRGB", "\4", 1},           {'G', "gAMA", "\0\1\x86\xa0", 4},
                  {'H', "gAMA", "\0\0\xb1\x8f", 4}, {'Z', "gAMA", "\0\0\0\0", 4},
-                 {'C', "cHRM", D65_P3, 32},        {'0', "cHRM", zeros, 32}};
+                 {'C', "cHRM", D65_P3, 32},        {'0', "cHRM", zeros, 32},
+                 {'I', "cHRM", impossible, 32},    {'N', "tRNS", "", 0}};
     static Bytes bytes;
     unsigned char file[4096], deflated[2048];
     GfReadOptions options = gf_read_options_default();

@@ -313,9 +313,13 @@ static void test_precision(void **state)
         {"clamp:high=189,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, false}, /* still integers */
         {"clamp:high=189.3,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true},
         {"clamp:low=1e9,5x1: 4 4 0 -4 -4", GF_U8, GF_F32, true}, /* and too large for f32 */
-        /* The sum of its taps is a seventh of that of their sizes: of 49 terms, or of 9. */
+        /* The sum of taps is a small part of that of their sizes. */
         {"highboost:boost=1.15:size=7", GF_F32, GF_F32, true},
-        {"highboost:boost=1.15:size=3", GF_F32, GF_F32, false},
+        {"highboost:boost=1.1", GF_F32, GF_F32, true},
+        {"highboost:boost=1.3", GF_F32, GF_F32, false},
+        {"sharpen:amount=2.3", GF_F32, GF_F32, false}, /* of five taps */
+        {"unsharp:amount=5", GF_F32, GF_F32, true},
+        {"unsharp:amount=2", GF_F32, GF_F32, false},
         /* Beyond f32 in between. */
         {"1x1: 1e30,1x1: 1e30,1x1/1e30: 1,1x1/1e30: 1", GF_U8, GF_U8, true},
         {"1x1/1e30: 1,1x1/1e30: 1,1x1: 1e30,1x1: 1e30", GF_F32, GF_F32, true},
