@@ -4,7 +4,9 @@
 #include "common/thread.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -32,10 +34,26 @@ static bool is_limited(rlim_t *bytes)
     return limited;
 }
 
+/* Bytes of the address space that are taken, as Linux tells; 0 where it is not told. */
+static rlim_t taken_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 size_t gf_threads_room(void)
 {
-    rlim_t bytes;
-    return is_limited(&bytes) ? (size_t)(bytes / STACKS_PART / STACK) : SIZE_MAX;
+    rlim_t bytes, taken;
+    if (!is_limited(&bytes))
+        return SIZE_MAX;
+    taken = taken_bytes();
+    return taken < bytes ? (size_t)((bytes - taken) / STACKS_PART / STACK) : 0;
 }
 
 void gf_threads_save_room(void)

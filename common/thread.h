@@ -9,8 +9,8 @@
  * have a thread themselves. */
 bool gf_thread_start(pthread_t *thread, void *(*begin)(void *), void *argument);
 
-/* Threads whose stacks take a quarter of the limit of the address space (ulimit -v), SIZE_MAX where
- * there is none. */
+/* Threads whose stacks take a quarter of what a limit of the address space (ulimit -v) leaves,
+ * SIZE_MAX where there is none. */
 size_t gf_threads_room(void);
 
 /* Makes the best of a limit of the address space (ulimit -v), where there is one. To be called
