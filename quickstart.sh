@@ -2,13 +2,13 @@
 # Builds gpufilter on a fresh Debian 12 or Ubuntu 24.04, and tries or tests it. Installs what is
 # missing by apt, asks nothing, and needs neither root nor network when everything is there.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 
 usage='usage: ./quickstart.sh                  build, and filter a sample picture
        ./quickstart.sh build            build; the last line printed is the path of the program
        ./quickstart.sh test [PRESET...] build, and run all tests; presets: release, and asan (with
                                         sanitizers), where none are named
-       ./quickstart.sh packages [STEP]  only install what STEP (build, test or ci) needs
+       ./quickstart.sh packages [STEP]  only install what STEP (build, test, ci or more) needs
        ./quickstart.sh --help           this text
 The GPU backend is built when nvcc, the compiler of CUDA, is on the PATH or in /usr/local/cuda/bin.'
 
@@ -141,7 +141,15 @@ test)
     printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
     [ "$failed" -eq 0 ]
     ;;
-packages) install_missing "${2:-test}" ;;
+packages)
+    case ${2:-test} in
+    build | test | ci | more) install_missing "${2:-test}" ;;
+    *)
+        printf '%s\n' "$usage" >&2
+        exit 2
+        ;;
+    esac
+    ;;
 -h | --help) printf '%s\n' "$usage" ;;
 *)
     printf '%s\n' "$usage" >&2

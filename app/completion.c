@@ -157,7 +157,8 @@ static const char bash_begin[] =
     "    # The shell may have cut words at : = and @; they are put together again.\n"
     "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
     "        part=${COMP_WORDS[i]}\n"
-    "        if [[ $i -gt 0 && -n $part && ( -n $glued || $part =~ ^[:=]+$ ) ]]; then\n"
+    "        if [[ $i -gt 0 && -n $part && ( -n $glued || $part =~ ^[:=]+@?$ ||\n"
+    "            ( $part = @ && ${line[${#line[@]}-1]} == *, ) ) ]]; then\n"
     "            line[${#line[@]}-1]+=$part\n"
     "        else\n"
     "            line+=(\"$part\")\n"
@@ -304,7 +305,7 @@ static void print_zsh(void)
             printf("    '*'{-%c,--%s%s}'[", option->letter, option->name, equals);
         else
             printf("    '*--%s%s[", option->name, equals);
-        print_summary(option, "'[]:\\$`");
+        print_summary(option, "'[]\\$`");
         printf("]");
         if (takes(option) == TAKES_WORDS)
             printf(":%s:{_gpufilter_value %s}", option->argument, option->name);
@@ -329,7 +330,10 @@ static const char fish_value[] =
     "            set rest (string replace -r -- '^.*,' '' \"$token\")\n"
     "        end\n"
     "        if string match -q -- '@*' \"$rest\"\n"
-    "            string replace -r -- '^' @ (__fish_complete_path (string sub -s 2 -- \"$rest\"))\n"
+    "            set -l before (math (string length -- \"$token\") - (string length -- "
+    "\"$rest\"))\n"
+    "            string replace -r -- '^' (string sub -l $before -- \"$token\")@ \\\n"
+    "                (__fish_complete_path (string sub -s 2 -- \"$rest\"))\n"
     "            return\n"
     "        else if string match -q -- '*:*' \"$rest\"\n"
     "            set key $key:(string replace -r -- ':.*' '' \"$rest\")\n"

@@ -10,7 +10,7 @@ set(GPUFILTER_MAINTAINER "The gpufilter authors <gpufilter@gpufilter.invalid>" C
 install(FILES LICENSE NOTICE CHANGELOG.md TYPE DOC)
 
 # The scripts are the program's own words, written when it is linked (app/CMakeLists.txt).
-if(NOT GPUFILTER_SANITIZE)
+if(GPUFILTER_COMPLETES)
   set(completions ${PROJECT_BINARY_DIR}/completions)
   install(FILES ${completions}/gpufilter.bash RENAME gpufilter
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -26,8 +26,6 @@ set(CPACK_PACKAGE_VENDOR "The gpufilter authors")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS # whatever the umask
-    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/PackageDebian.cmake)
 set(CPACK_GPUFILTER_SOURCE ${PROJECT_SOURCE_DIR})
 

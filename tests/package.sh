@@ -32,12 +32,13 @@ trap clean EXIT
 mkdir -p "$root/var/lib/dpkg" "$work/elsewhere"
 : >"$root/var/lib/dpkg/status"
 
-cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" >"$work/log" 2>&1 || fail "cpack: $(cat "$work/log")"
+(umask 077 && cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" >"$work/log" 2>&1) || fail "cpack: $(cat "$work/log")"
 deb=$(echo "$work"/gpufilter_*.deb)
 [ -f "$deb" ] || fail 'cpack made no package'
 
 # ---- what the package says ----
 
+! grep -v '^drwxr-xr-x' <<<"$(dpkg-deb -c "$deb" | grep '^d')" || fail 'folders that are not for everybody'
 grep -qE '^libc6 \(>=' <<<"$(dpkg-deb -f "$deb" Depends)" || fail 'no dependency on the C library'
 for field in Maintainer Section Description Installed-Size; do
     [ -n "$(dpkg-deb -f "$deb" "$field")" ] || fail "no field $field"

@@ -47,6 +47,8 @@ gpufilter a.png -k gaussian:sigma=1.5:sigma_x=2,conv:padding=same_ => <a.png> <-
 gpufilter a.png --kernel=prew                       => <a.png> <--kernel=prewitt>
 gpufilter a.png -k conv:weights=net-                => <a.png> <-k> <conv:weights=net-w.npy>
 gpufilter a.png -k @net.j                           => <a.png> <-k> <@net.json>
+gpufilter a.png --kernel=@net.j                     => <a.png> <--kernel=@net.json>
+gpufilter a.png -k gaussian:sigma=2,@net.j          => <a.png> <-k> <gaussian:sigma=2,@net.json>
 gpufilter a.png --bank gabor:orie                   => <a.png> <--bank> <gabor:orientations=>
 gpufilter a.png --bank=kir                          => <a.png> <--bank=kirsch>
 gpufilter a.png --bank kirsch --combine ma          => <a.png> <--bank> <kirsch> <--combine> <max>
