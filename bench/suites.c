@@ -111,6 +111,31 @@ static GfStatus sizes_cases(Specs *specs)
     return GF_OK;
 }
 
+/* ---- u16: where `auto` may change its mind on samples of 16 bits ---- */
+
+static GfStatus u16_cases(Specs *specs)
+{
+    static const size_t sizes[][2] = {{64, 64},     {128, 128},   {256, 256},   {512, 512},
+                                      {641, 481},   {1024, 1024}, {2048, 2048}, {3001, 2001},
+                                      {4096, 4096}, {128, 4096},  {8192, 8192}};
+    static const struct {
+        Taps taps;
+        bool wide;
+    } kinds[] = {{TAPS_RANDOM, false}, {TAPS_GAUSS, false}, {TAPS_RANDOM, true}};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (size_t kernel = 3; kernel <= 9; kernel += 2)
+            for (size_t channels = 1; channels <= 3; channels += 2)
+                for (size_t k = 0; k < COUNT(kinds); k++) {
+                    Spec spec = picture(GF_U16, channels, kernel, kinds[k].taps);
+                    spec.width = sizes[i][0];
+                    spec.height = sizes[i][1];
+                    spec.wide = kinds[k].wide;
+                    spec.methods = "tensor,special,separable,shared";
+                    GF_TRY(specs_add(specs, spec));
+                }
+    return GF_OK;
+}
+
 /* ---- odd: rows that are no whole words, and of layers begin anywhere ---- */
 
 static GfStatus odd_cases(Specs *specs)
@@ -451,6 +476,8 @@ const Suite suites[] = {
     {"special", "one input channel, f32, 1 to 32 filters", special_cases, true},
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"sizes", "3 x 3 on bytes, pictures of 64 x 64 to 8192 x 8192", sizes_cases, true},
+    {"u16", "samples of 16 bits, kernels of 3 x 3 to 9 x 9, pictures of 64 x 64 to 8192 x 8192",
+     u16_cases, true},
     {"odd", "pictures whose rows are no whole words", odd_cases, true},
     {"large", "kernels beyond registers, sums in f64, pictures of 128 x 128 to 4096 x 4096",
      large_cases, true},

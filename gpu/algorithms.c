@@ -285,7 +285,7 @@ static GfStatus tensor_supports(const GfStep *step, bool wide)
         return tensor_layer_supports(step, wide);
     if ((step->in != GF_U8 && step->in != GF_U16) || step->out == GF_F64)
         return gf_fail(GF_EUNSUPPORTED, "tensor: samples of 8 or 16 bits, sums in f32");
-    if (wide && !(gf_tensor_is_large(step) && gf_tensor_large_is_exact(step)))
+    if (wide && !gf_tensor_is_exact(step))
         return gf_fail(GF_EUNSUPPORTED, "tensor: sums in f32 only, this step needs f64");
     GF_TRY(need_dense(step, "tensor"));
     if (step->channels > TENSOR_CHANNELS || (step->channels > 1 && planar))

@@ -35,12 +35,12 @@ constexpr int SUMS = 4;               /* of a lane for a row of a strip */
 
 /* ---- the strips ---- */
 
-/* Strips of blocks whose windows are GROUPS * 16 bytes, and samples CHANNELS apart: 1, whatever the
- * picture has, or GF_RGB by channel. */
-template <int GROUPS, int CHANNELS> struct Blocks {
-    static constexpr int channels = CHANNELS, rows = ROWS, samples = STRIP;
-    static constexpr int window = GROUPS * GF_GROUP * CHANNELS;       /* bytes of a block's */
-    static constexpr int bytes = (STRIP - BLOCK) * CHANNELS + window; /* of a row */
+/* Strips of blocks whose windows are GROUPS * 16 bytes, and samples of SIZE bytes CHANNELS apart:
+ * 1, whatever the picture has, or GF_RGB by channel. */
+template <int GROUPS, int CHANNELS, int SIZE> struct Blocks {
+    static constexpr int channels = CHANNELS, size = SIZE, rows = ROWS, samples = STRIP;
+    static constexpr int window = GROUPS * GF_GROUP * CHANNELS; /* bytes of a block's */
+    static constexpr int bytes = (STRIP - BLOCK) * SIZE * CHANNELS + window; /* of a row */
     static constexpr int vectors = (bytes + 12 + 15) / 16; /* of 16, aligned, in which those lie */
 };
 
@@ -50,22 +50,23 @@ template <int HEIGHT> constexpr int ABOVE = (HEIGHT - 1 + ROWS - 1) / ROWS *ROWS
 
 /* This lane's words of the next batch: of each row and group, for its two blocks. `more`: there is
  * another to be sent. */
-template <int GROUPS, int CHANNELS, typename Slot>
-__device__ void read_next(GfByteStream<Blocks<GROUPS, CHANNELS>> &stream, bool more, Slot slot)
+template <int GROUPS, int CHANNELS, int SIZE, typename Slot>
+__device__ void read_next(GfByteStream<Blocks<GROUPS, CHANNELS, SIZE>> &stream, bool more,
+                          Slot slot)
 {
-    constexpr int PITCH = Blocks<GROUPS, CHANNELS>::vectors * 16;
+    constexpr int PITCH = Blocks<GROUPS, CHANNELS, SIZE>::vectors * 16;
     const int lane = threadIdx.x % 32;
     /* Either sum would cost instances of the other kind registers. */
     const uint8_t *own = stream.wait();
     if constexpr (CHANNELS == 1)
-        own = own + lane / 4 * BLOCK + lane % 4 * GF_WORD;
+        own = own + lane / 4 * BLOCK * SIZE + lane % 4 * GF_WORD;
     else
-        own += (lane / 4 * BLOCK + lane % 4 * GF_WORD) * CHANNELS;
+        own += (lane / 4 * BLOCK * SIZE + lane % 4 * GF_WORD) * CHANNELS;
 #pragma unroll
     for (int i = 0; i < ROWS * GROUPS * 2; i++)
         slot(i / 2)[i % 2] =
             stream.word_at(own + i / (GROUPS * 2) * PITCH +
-                           (i / 2 % GROUPS * GF_GROUP + i % 2 * (STRIP / 2)) * CHANNELS);
+                           (i / 2 % GROUPS * GF_GROUP + i % 2 * (STRIP / 2) * SIZE) * CHANNELS);
     stream.send_next(more);
 }
 
@@ -99,15 +100,22 @@ __device__ void multiply(Slot slot, const uint32_t (&words)[SLOTS], int (&sums)[
     }
 }
 
-/* The number that planes' sums stand for, in units, and 257 * GF_START more where there are three:
- * the offset takes that away again. */
-template <int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
+/* The number that planes' sums stand for, in units, and 257 * GF_START more where there are three,
+ * or GF_START of 16 bits: the offset takes that away again. */
+template <int SIZE, int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
 {
-    if constexpr (PLANES == 1)
+    if constexpr (SIZE > 1) {
+        float sum = as_float(sums[PLANES - 1][i]) - GF_START;
+#pragma unroll
+        for (int p = PLANES - 2; p > 0; p--)
+            sum = fmaf(256.0f, sum, as_float(sums[p][i]) - GF_START);
+        return fmaf(256.0f, sum, as_float(sums[0][i]));
+    } else if constexpr (PLANES == 1) {
         return as_float(sums[0][i]) - GF_START;
-    else
+    } else {
         return fmaf(65536.0f, as_float(sums[2][i]) - GF_START,
                     fmaf(256.0f, as_float(sums[1][i]), as_float(sums[0][i])));
+    }
 }
 
 template <int COUNT> __device__ void read_words(const uint32_t *from, uint32_t (&words)[COUNT])
@@ -232,14 +240,15 @@ __device__ void sum_up(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot s
 }
 
 /* All responses as they are before they are finished. */
-template <bool ODD, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot>
+template <int SIZE, bool ODD, int HEIGHT, int GROUPS, int PLANES, int FILTERS, typename Slot>
 __device__ void respond(const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank, Slot slot,
                         float (&v)[FILTERS][ROWS * SUMS])
 {
     sum_up<ODD>(bank, slot, [&](int r, int f, const int(&sums)[PLANES][SUMS]) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
-            v[f][r * SUMS + j] = fmaf(join(sums, j), bank.scale[f][j % 2], bank.offset[f][j % 2]);
+            v[f][r * SUMS + j] =
+                fmaf(join<SIZE>(sums, j), bank.scale[f][j % 2], bank.offset[f][j % 2]);
     });
 }
 
@@ -251,7 +260,7 @@ __device__ void find_magnitudes(const GfByteStrips &s, const Bank<HEIGHT, GROUPS
     sum_up<ODD>(bank, slot, [&](int r, int f, const int(&sums)[1][SUMS]) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++) {
-            const float first = v[r * SUMS + j], response = join(sums, j);
+            const float first = v[r * SUMS + j], response = join<1>(sums, j);
             v[r * SUMS + j] =
                 f == 0 ? response : gf_root(fmaf(first, first, response * response)) * s.magnitude;
         }
@@ -260,13 +269,13 @@ __device__ void find_magnitudes(const GfByteStrips &s, const Bank<HEIGHT, GROUPS
 
 /* ---- the loops ---- */
 
-/* ROWS rows of bytes. Two lanes change places so that each has four samples side by side, and a
+/* ROWS rows of samples. Two lanes change places so that each has four bytes side by side, and a
  * warp writes a row in one access. */
-template <int CHANNELS> struct Bytes {
+template <int CHANNELS, int SIZE> struct Samples {
     unsigned char *to; /* this lane's of the next row */
     unsigned take;     /* of its own four and the other lane's */
 
-    __device__ Bytes(const GfByteStrips &s, const GfByteWalk &w)
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
         : to(gf_output_row(s, w, 0) + w.strip), take(threadIdx.x % 2 ? 0x3276 : 0x5410)
     {
         const int lane = threadIdx.x % 32;
@@ -285,11 +294,50 @@ template <int CHANNELS> struct Bytes {
     }
 };
 
+/* Of 16 bits a lane has pairs side by side, and a warp writes a row in two accesses. */
+template <> struct Samples<1, 2> {
+    unsigned char *to;
+
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
+        : to(gf_output_row(s, w, 0) + (w.strip + sample_of(0)) * 2)
+    {
+    }
+
+    __device__ void store(const GfByteStrips &s, const float (&v)[ROWS * SUMS])
+    {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++, to += s.out.stride)
+#pragma unroll
+            for (int i = 0; i < SUMS; i += 2)
+                store_pair<uint16_t>(to + i * (STRIP / 4) * 2, v[r * SUMS + i],
+                                     v[r * SUMS + i + 1]);
+    }
+};
+
+template <> struct Samples<GF_RGB, 2> {
+    uint16_t *to;
+
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
+        : to(reinterpret_cast<uint16_t *>(gf_output_row(s, w, 0)) + w.strip +
+             sample_of(0) * GF_RGB + w.channel)
+    {
+    }
+
+    __device__ void store(const GfByteStrips &s, const float (&v)[ROWS * SUMS])
+    {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++, to += s.out.stride / 2)
+#pragma unroll
+            for (int i = 0; i < SUMS; i++)
+                to[(i / 2 * (STRIP / 2) + i % 2) * GF_RGB] = gf_convert<uint16_t>(v[r * SUMS + i]);
+    }
+};
+
 /* By channel none lie side by side. */
-template <> struct Bytes<GF_RGB> {
+template <> struct Samples<GF_RGB, 1> {
     unsigned char *to; /* this lane's first of the next row */
 
-    __device__ Bytes(const GfByteStrips &s, const GfByteWalk &w)
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
         : to(gf_output_row(s, w, 0) + w.strip + sample_of(0) * GF_RGB + w.channel)
     {
     }
@@ -317,15 +365,15 @@ template <int HEIGHT> constexpr int HELD = HEIGHT <= 7 ? PHASES<HEIGHT> *ROWS : 
 /* Do rows that begin with an odd one pair rows as their neighbours do? Else pairs are copied. */
 template <int HEIGHT, int PLANES> constexpr bool PAIRED = HEIGHT *PLANES <= 15;
 
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS, int... PHASE>
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS, int SIZE, int... PHASE>
 __device__ void run_simple(const GfByteStrips &s, const GfByteWalk &w,
-                           GfByteStream<Blocks<GROUPS, CHANNELS>> &stream,
+                           GfByteStream<Blocks<GROUPS, CHANNELS, SIZE>> &stream,
                            const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank,
                            std::integer_sequence<int, PHASE...>)
 {
     constexpr int SLOTS = HELD<HEIGHT> * GROUPS, MOVED = ROWS * GROUPS;
     uint32_t x[SLOTS][2];
-    Bytes<CHANNELS> bytes(s, w);
+    Samples<CHANNELS, SIZE> samples(s, w);
     int first = -ABOVE<HEIGHT>;
     /* False: it was the last. */
     const auto run_batch = [&](auto phase) {
@@ -335,10 +383,10 @@ __device__ void run_simple(const GfByteStrips &s, const GfByteWalk &w,
         if (first >= 0) {
             float v[1][ROWS * SUMS];
             if constexpr (FILTERS == 1)
-                respond<PAIRED<HEIGHT, PLANES>>(bank, slot, v);
+                respond<SIZE, PAIRED<HEIGHT, PLANES>>(bank, slot, v);
             else
                 find_magnitudes<PAIRED<HEIGHT, PLANES>>(s, bank, slot, v[0]);
-            bytes.store(s, v[0]);
+            samples.store(s, v[0]);
         }
         first += ROWS;
         return first < w.rows;
@@ -351,9 +399,9 @@ __device__ void run_simple(const GfByteStrips &s, const GfByteWalk &w,
 }
 
 /* The same of any strip. */
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS>
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS, int SIZE>
 __device__ void run_any(const GfByteStrips &s, const GfByteWalk &w,
-                        GfByteStream<Blocks<GROUPS, CHANNELS>> &stream,
+                        GfByteStream<Blocks<GROUPS, CHANNELS, SIZE>> &stream,
                         const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank)
 {
     uint32_t x[(HEIGHT - 1 + ROWS) * GROUPS][2] = {};
@@ -374,7 +422,7 @@ __device__ void run_any(const GfByteStrips &s, const GfByteWalk &w,
                 continue;
             }
         }
-        respond<false>(bank, slot, v);
+        respond<SIZE, false>(bank, slot, v);
         if constexpr (PLANES == 1)
             if (!s.finished)
                 finish_samples(s, v);
@@ -402,16 +450,17 @@ constexpr int REGISTERS = registers(HELD<HEIGHT> *GROUPS * 2 + (FILTERS - 1) * R
                                     GROUPS > 1 ? 64 : 100);
 
 /* HEIGHT rows of taps, GROUPS * 16 bytes of each. */
-template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS = 1>
+template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS = 1, int SIZE = 1>
 __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
     tensor(const __grid_constant__ GfByteStrips s)
 {
-    __shared__ GfByteRing<Blocks<GROUPS, CHANNELS>> rings[GF_STRIP_WARPS];
-    GfByteRing<Blocks<GROUPS, CHANNELS>> &ring = rings[threadIdx.x / 32];
+    using Strips = Blocks<GROUPS, CHANNELS, SIZE>;
+    __shared__ GfByteRing<Strips> rings[GF_STRIP_WARPS];
+    GfByteRing<Strips> &ring = rings[threadIdx.x / 32];
     GfByteWalk w;
     if (!gf_begin_strip(s, ring, &w))
         return;
-    GfByteStream<Blocks<GROUPS, CHANNELS>> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
+    GfByteStream<Strips> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
     const Bank<HEIGHT, GROUPS, PLANES, FILTERS> bank(s);
     if (w.simple)
         run_simple(s, w, stream, bank, std::make_integer_sequence<int, PHASES<HEIGHT>>());
@@ -464,8 +513,41 @@ GfByteKernel find_by_channel(const GfTensor &plan)
     return nullptr;
 }
 
+/* Samples of 16 bits, of all channels side by side or of one. */
+template <int HEIGHT, int CHANNELS> GfByteKernel find_levels(const GfTensor &plan)
+{
+    switch (plan.planes) {
+    case 2:
+        return tensor<HEIGHT, 2, 2, 1, CHANNELS, 2>;
+    case 3:
+        return tensor<HEIGHT, 2, 3, 1, CHANNELS, 2>;
+    case 4:
+        return tensor<HEIGHT, 2, 4, 1, CHANNELS, 2>;
+    }
+    return nullptr;
+}
+
+template <int CHANNELS> GfByteKernel find_on_16_bits(const GfTensor &plan)
+{
+    switch (plan.height) {
+    case 3:
+        if constexpr (CHANNELS == 1)
+            return find_levels<3, CHANNELS>(plan);
+        break;
+    case 5:
+        return find_levels<5, CHANNELS>(plan);
+    case 7:
+        return find_levels<7, CHANNELS>(plan);
+    case 9:
+        return find_levels<9, CHANNELS>(plan);
+    }
+    return nullptr;
+}
+
 GfByteKernel find_kernel(const GfTensor &plan)
 {
+    if (plan.bytes == 2)
+        return plan.by_channel ? find_on_16_bits<GF_RGB>(plan) : find_on_16_bits<1>(plan);
     if (plan.by_channel)
         return find_by_channel(plan);
     switch (plan.height) {

@@ -18,14 +18,16 @@ bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *
 /* Is a step that gf_tensor_supports_kernels() takes computed in the way of larger kernels? */
 bool gf_tensor_is_large(const GfStep *step);
 
+/* Is what it makes of such a step's one kernel within the rule of filters/backend.h even where sums
+ * in f32 are not? */
+bool gf_tensor_is_exact(const GfStep *step);
+
 /* The same as the first two for that way: gpu/tensor_large.c. The words of the second matrix are
  * the caller's to free(): for each group, row and plane two a lane. GF_EMEMORY. */
 GfStatus gf_tensor_large_supports(const GfStep *step);
 GfStatus gf_tensor_large_plan(const GfStep *step, GfTensorLarge *large, uint32_t **words);
 size_t gf_tensor_large_words(const GfTensorLarge *large);
 
-/* Is what it makes of such a step's one kernel within the rule of filters/backend.h even where sums
- * in f32 are not? */
 bool gf_tensor_large_is_exact(const GfStep *step);
 
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be

@@ -15,7 +15,9 @@ void fold(const GfStep *step, const GfTensor &plan, GfByteStrips *s)
     s->finished = gf_tensor_finishes(step);
     const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
     const bool joined = plan.planes > 1 && !plan.factors;
-    const double extra = joined ? 257.0 * static_cast<double>(GF_START) : 0.0;
+    const double extra = !joined           ? 0.0
+                         : plan.bytes == 1 ? 257.0 * static_cast<double>(GF_START)
+                                           : static_cast<double>(GF_START);
     for (size_t f = 0; f < plan.filters; f++) {
         s->scale[f] = static_cast<float>(linear->scale * gain * plan.unit[f]);
         const double bare = linear->offset * gain - extra * static_cast<double>(s->scale[f]);
@@ -29,7 +31,7 @@ void fold(const GfStep *step, const GfTensor &plan, GfByteStrips *s)
     if (lengths)
         s->magnitude = static_cast<float>(std::fabs(linear->scale * plan.unit[0]) * step->gain);
     s->simple =
-        step->out == GF_U8 &&
+        (step->out == GF_U8 || plan.bytes == 2) &&
         (plan.by_channel || gf_aligned(s->out.samples, s->out.stride, s->out.batch, GF_WORD)) &&
         (plan.filters == 1 ? s->finished : lengths);
     s->kept_scale = static_cast<float>(gain / (plan.planes > 1 ? 65536.0 : 1.0)); /* last plane's */
@@ -62,7 +64,8 @@ GfByteStrips describe(const GfLaunch *launch, const GfTensorState *state)
                                                        2 * gf_sample_size(step->out));
     s.border = step->border;
     if (step->border == GF_BORDER_CONSTANT)
-        s.border_word = static_cast<uint32_t>(step->border_value) * 0x01010101u;
+        s.border_word = static_cast<uint32_t>(step->border_value) *
+                        (state->plan.bytes == 2 ? 0x00010001u : 0x01010101u);
     s.finish = gf_finish<float>(step);
     s.words = state->words;
     fold(step, state->plan, &s);

@@ -2,6 +2,7 @@
  * (tensor_factors.cu): a warp owns a strip of so many samples and walks down its rows, which come,
  * a batch after another, through a ring in shared memory. A strip S says of what kind it is:
  *     channels  samples from one of its to the next one: 1, or 3 of RGB by channel
+ *     size      bytes of a sample
  *     rows      of a batch
  *     samples   of a row of the strip, that it makes
  *     window    bytes that one of its blocks needs of a row
@@ -74,7 +75,7 @@ struct GfByteWalk {
     int skipped;     /* of these, which are not wanted and do not count */
     int strip;       /* its first sample, of all channels */
     int channel;     /* by channel */
-    int start, lead; /* sample of a row's first vector; bytes of that before the window */
+    int start, lead; /* byte of a row's first vector; bytes of that before the window */
     bool simple; /* whole rows, a batch and a batch, of bytes, and nothing rare to do with them */
     bool whole;  /* all samples of the strip are outputs, stored in pairs */
     bool plain;  /* all vectors lie on the picture, all rows one after the other */
@@ -87,9 +88,10 @@ struct GfByteWalk {
 template <typename S>
 __device__ void gf_find_odd(const GfByteStrips &s, GfByteWalk *w, GfByteRing<S> &ring)
 {
-    const int window = w->start + w->lead; /* sample */
-    const int needed = min(S::bytes, s.out_samples - w->strip + S::window);
-    const int vectors = s.vectors_in ? s.in_samples / 16 - w->start / 16 : 0;
+    const int window = w->start + w->lead; /* byte */
+    const int needed = min(S::bytes, (s.out_samples - w->strip) * S::size + S::window);
+    const int vectors = s.vectors_in ? s.in_samples * S::size / 16 - w->start / 16 : 0;
+    const int pixel_bytes = s.channels * S::size;
     w->first_vector = min(max(-w->start / 16, 0), S::vectors);
     w->end_vector = min(max(vectors, w->first_vector), S::vectors);
     w->left = min(max(w->first_vector * 16 - w->lead, 0), needed);
@@ -97,11 +99,11 @@ __device__ void gf_find_odd(const GfByteStrips &s, GfByteWalk *w, GfByteRing<S> 
     w->odd = needed - (w->right - w->left);
 #pragma unroll 1
     for (int k = threadIdx.x % 32; k < w->odd; k += 32) {
-        const int sample = window + (k < w->left ? k : k - w->left + w->right);
-        const int pixel = (sample - (sample < 0 ? s.channels - 1 : 0)) / s.channels;
+        const int byte = window + (k < w->left ? k : k - w->left + w->right);
+        const int pixel = (byte - (byte < 0 ? pixel_bytes - 1 : 0)) / pixel_bytes;
         const long long x = gf_border_index(pixel, s.in_width, s.border);
         ring.places[k] =
-            x < 0 ? -1 : static_cast<int>(x) * s.channels + (sample - pixel * s.channels);
+            x < 0 ? -1 : static_cast<int>(x) * pixel_bytes + (byte - pixel * pixel_bytes);
     }
     __syncwarp();
 }
@@ -124,13 +126,17 @@ template <typename S> struct GfByteStream {
     __device__ GfByteStream(const GfByteStrips &tensor, const GfByteWalk &walk, GfByteRing<S> &own,
                             int first_row)
         : s(tensor), w(walk), ring(own), next_row(first_row), place(0),
-          last_place(GF_BATCHES * BATCH), pick(w.channel == 0   ? 0x0630
-                                               : w.channel == 1 ? 0x0741
-                                                                : 0x0052),
-          pick_third(w.channel == 0   ? 0x5210
-                     : w.channel == 1 ? 0x6210
-                                      : 0x7410)
+          last_place(GF_BATCHES * BATCH)
     {
+        constexpr unsigned PICKS[2][GF_RGB] = {{0x0630, 0x0741, 0x0052}, {0x7610, 0x0032, 0x0054}};
+        constexpr unsigned THIRDS[2][GF_RGB] = {{0x5210, 0x6210, 0x7410}, {0x3210, 0x5410, 0x7610}};
+        pick = PICKS[S::size - 1][0];
+        pick_third = THIRDS[S::size - 1][0];
+#pragma unroll
+        for (int c = 1; c < GF_RGB; c++) {
+            pick = w.channel == c ? PICKS[S::size - 1][c] : pick;
+            pick_third = w.channel == c ? THIRDS[S::size - 1][c] : pick_third;
+        }
         const long long y = static_cast<long long>(w.top) + s.origin_y;
         size_t i = static_cast<size_t>(y) - s.in.first;
         i -= i >= s.in.capacity ? s.in.capacity : 0;
@@ -223,22 +229,22 @@ template <typename S> struct GfByteStream {
             rows[r] = row_of(found, r);
 #pragma unroll 1
         for (int k = threadIdx.x % 32; k < w.odd; k += 32) {
-            const int place = ring.places[k];
+            const int place = ring.places[k], at = k < w.left ? k : k - w.left + w.right;
             uint8_t byte[S::rows];
 #pragma unroll
             for (int r = 0; r < S::rows; r++) {
-                byte[r] = static_cast<uint8_t>(s.border_word);
+                byte[r] = static_cast<uint8_t>(s.border_word >> at % S::size * 8);
                 if (rows[r] && place >= 0)
                     byte[r] = rows[r][place];
             }
-            uint8_t *there = bytes() + to + w.lead + (k < w.left ? k : k - w.left + w.right);
+            uint8_t *there = bytes() + to + w.lead + at;
 #pragma unroll
             for (int r = 0; r < S::rows; r++)
                 there[r * S::vectors * 16] = byte[r];
         }
     }
 
-    /* Four samples: a word as it is, or the channel's of the pixels in three. */
+    /* Four samples, or two of 16 bits: a word as it is, or the channel's of the pixels in three. */
     __device__ uint32_t word_at(const uint8_t *at) const
     {
         const uint32_t *words = reinterpret_cast<const uint32_t *>(at);
@@ -282,7 +288,7 @@ __device__ bool gf_begin_strip(const GfByteStrips &s, GfByteRing<S> &ring, GfByt
     w->rows = walk.rows;
     w->strip = static_cast<int>(walk.strip) * S::samples * S::channels;
     w->channel = static_cast<int>(unit % S::channels);
-    const int window = w->strip + s.first_byte;
+    const int window = w->strip * S::size + s.first_byte;
     w->lead = window & 15;
     w->start = window - w->lead;
     w->whole = s.pairs_out && w->strip <= s.out_samples - S::samples * S::channels;
@@ -294,7 +300,8 @@ __device__ bool gf_begin_strip(const GfByteStrips &s, GfByteRing<S> &ring, GfByt
     const int rows = max(w->rows + s.above, GF_BATCHES * S::rows);
     size_t i = static_cast<size_t>(y) - s.in.first;
     i -= i >= s.in.capacity ? s.in.capacity : 0;
-    const bool inside = s.vectors_in && w->start >= 0 && w->start <= s.in_samples - 16 * S::vectors;
+    const bool inside =
+        s.vectors_in && w->start >= 0 && w->start <= s.in_samples * S::size - 16 * S::vectors;
     w->plain = inside && even && y >= 0 && y + rows <= s.in_height && i + rows <= s.in.capacity;
     w->first_vector = w->left = w->odd = 0;
     w->end_vector = S::vectors;

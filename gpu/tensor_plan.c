@@ -10,6 +10,7 @@ enum {
     RGB = 3,
     LEAST_ROWS = 3,
     LEAST_ROWS_BY_CHANNEL = 9,
+    LEAST_ROWS_BY_CHANNEL_16 = 5,
     LEAST_ROWS_OF_PAIRS = 12,
     LEAST_ROWS_OF_FACTORS = 7
 };
@@ -19,7 +20,7 @@ enum {
 enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, LEAST_ROWS_OF_ROLLING = 5 };
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
-static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2;
+static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2, allowed_of_levels = 4.5e-2;
 
 /* What three planes' sums are rounded by at most, in units: they are joined in f32, near 2^32. */
 static const double joined = 1024.0;
@@ -50,10 +51,16 @@ static void weights_of(const GfLinear *linear, size_t f, Weights *weights)
     weights->unit = gf_weights_unit(weights->numbers, count_of(weights), &weights->planes);
 }
 
+/* Bytes of a sample. */
+static size_t size_of(const GfStep *step)
+{
+    return gf_sample_size(step->in);
+}
+
 /* Bytes of an input row between the start of a word and the first tap of a block's first sample. */
 static int lead_of(const GfStep *step, int *first_word)
 {
-    ptrdiff_t shift = step->origin_x * (ptrdiff_t)step->channels;
+    ptrdiff_t shift = step->origin_x * (ptrdiff_t)(step->channels * size_of(step));
     ptrdiff_t lead = (shift % WORD + WORD) % WORD;
     *first_word = (int)((shift - lead) / WORD);
     return (int)lead;
@@ -63,9 +70,9 @@ static int lead_of(const GfStep *step, int *first_word)
 static size_t groups_for(const GfStep *step, size_t samples)
 {
     int first_word;
-    const size_t bytes =
-        (size_t)lead_of(step, &first_word) + samples + (step->linear.width - 1) * step->channels;
-    return (bytes + GROUP - 1) / GROUP;
+    const size_t reach = samples + (step->linear.width - 1) * step->channels;
+    const size_t bytes = (size_t)lead_of(step, &first_word) + reach * size_of(step);
+    return gf_max((bytes + GROUP - 1) / GROUP, size_of(step));
 }
 
 static size_t groups_of(const GfStep *step)
@@ -75,7 +82,9 @@ static size_t groups_of(const GfStep *step)
 
 static bool fits(const GfStep *step)
 {
-    const size_t rows = step->linear.filters > 1 ? MOST_ROWS_OF_TWO : GF_TENSOR_SIDE;
+    const size_t rows = step->linear.filters > 1 ? MOST_ROWS_OF_TWO
+                        : step->in == GF_U16     ? GF_TENSOR_SIDE_16
+                                                 : GF_TENSOR_SIDE;
     return step->linear.height <= rows && groups_of(step) <= GF_TENSOR_GROUPS;
 }
 
@@ -278,11 +287,11 @@ static void plan_factors(const GfStep *step, GfTensor *tensor)
 
 /* ---- RGB by channel ---- */
 
-/* Kernels that are products go as such, or by method `separable`. */
+/* Kernels on bytes that are products go as such, or by method `separable`. */
 static bool goes_by_channel(const GfStep *step)
 {
-    return step->channels == RGB && step->linear.filters == 1 && !step->separable &&
-           groups_of(step) > 2;
+    return step->channels == RGB && step->linear.filters == 1 &&
+           !(step->separable && step->in == GF_U8) && groups_of(step) > 2;
 }
 
 /* The step as it is on one of its channels. */
@@ -329,10 +338,80 @@ static GfStatus check_weights(const GfStep *step)
     return GF_OK;
 }
 
+/* ---- samples of 16 bits ---- */
+
+/* How weights become planes: all levels of their digits times bytes but for the lowest of several,
+ * lower bytes times last digits. */
+typedef struct Levels {
+    size_t digits, planes, lowest;
+} Levels;
+
+/* What stands in plane p for the lower byte of a sample (0) or the upper one (1). */
+static int digit_of_level(const Levels *levels, double units, size_t p, size_t byte)
+{
+    const size_t level = p + levels->lowest;
+    return level >= byte && level - byte < levels->digits ? gf_weights_digit(units, level - byte)
+                                                          : 0;
+}
+
+static bool levels_fit(const Levels *levels, const Weights *weights)
+{
+    for (size_t p = 0; p < levels->planes; p++) {
+        long above = 0, below = 0;
+        for (size_t i = 0; i < 2 * count_of(weights); i++) {
+            const double units = weights->numbers[i / 2] / weights->unit;
+            const int digit = digit_of_level(levels, units, p, i % 2);
+            *(digit > 0 ? &above : &below) += labs(digit);
+        }
+        if (above * UCHAR_MAX >= GF_TENSOR_MOST_SUM || below * UCHAR_MAX >= GF_TENSOR_MOST_SUM)
+            return false;
+    }
+    return true;
+}
+
+/* How far off a sample may be, in steps of the output: weights are, and sums without their lowest
+ * level; what is joined in f32 is rounded five times. */
+static double reach_of_levels(const GfStep *step, const Levels *levels, const Weights *weights)
+{
+    const size_t count = count_of(weights);
+    const double offset = fabs(step->linear.offset * step->gain + step->mid);
+    double error = gf_weights_rounding(weights->numbers, count, weights->unit) * USHRT_MAX;
+    for (size_t i = 0; i < count && levels->lowest > 0; i++)
+        error += abs(gf_weights_digit(weights->numbers[i] / weights->unit, 0)) * weights->unit *
+                 UCHAR_MAX;
+    return fabs(step->linear.scale * step->gain) * error + 5.0 * 0x1p-24 * (USHRT_MAX + offset);
+}
+
+/* In as few planes as are exact enough: two of small integers, else three or four. False: none are,
+ * or the step, as it is computed, is another. */
+static bool find_levels(const GfStep *step, Levels *levels, Weights *weights)
+{
+    if (step->in != GF_U16 || step->out != GF_U16 || step->linear.filters != 1 ||
+        !gf_tensor_finishes(step) || step->keep_alpha || !fits(step))
+        return false;
+    weights_of(&step->linear, 0, weights);
+    *levels = weights->planes == 1 ? (Levels){1, 2, 0} : (Levels){3, 3, 1};
+    if (levels->digits > 1 && reach_of_levels(step, levels, weights) > allowed_of_levels) {
+        *levels = (Levels){4, 4, 1};
+        weights->unit /= 256.0;
+    }
+    return reach_of_levels(step, levels, weights) <= allowed_of_levels &&
+           levels_fit(levels, weights);
+}
+
 bool gf_tensor_is_large(const GfStep *step)
 {
     const GfStep computed = computed_step(step);
-    return step->in == GF_U16 || (!use_factors(step) && !fits(&computed));
+    Weights weights;
+    Levels levels;
+    if (step->in == GF_U16)
+        return !find_levels(&computed, &levels, &weights);
+    return !use_factors(step) && !fits(&computed);
+}
+
+bool gf_tensor_is_exact(const GfStep *step)
+{
+    return gf_tensor_is_large(step) ? gf_tensor_large_is_exact(step) : step->in == GF_U16;
 }
 
 GfStatus gf_tensor_supports_kernels(const GfStep *step)
@@ -340,7 +419,7 @@ GfStatus gf_tensor_supports_kernels(const GfStep *step)
     const GfStep computed = computed_step(step);
     if (gf_tensor_is_large(step))
         return gf_tensor_large_supports(step);
-    if (use_factors(step))
+    if (use_factors(step) || step->in == GF_U16)
         return GF_OK;
     return check_weights(&computed);
 }
@@ -351,7 +430,7 @@ GfStatus gf_tensor_supports_kernels(const GfStep *step)
 typedef struct Place {
     size_t row; /* of the kernel */
     int sample; /* of the block: the matrix's column */
-    int apart;  /* bytes from that sample's first tap */
+    int apart;  /* samples from that sample's first tap */
 } Place;
 
 static bool is_kept(const GfStep *step, int sample)
@@ -384,6 +463,32 @@ static int byte_at(const GfStep *step, const Weights *weights, size_t p, bool to
                : gf_weights_digit(weights->numbers[tap] / weights->unit, p);
 }
 
+/* The digit of a plane for byte `byte` of a sample of 16 bits. */
+static int byte_of_level(const GfStep *step, const Weights *weights, const Levels *levels, size_t p,
+                         size_t byte, const Place *place)
+{
+    size_t tap;
+    if (!find_tap(step, weights, place, &tap))
+        return 0;
+    return digit_of_level(levels, weights->numbers[tap] / weights->unit, p, byte);
+}
+
+static void fill_level(const GfStep *step, const Weights *weights, const Levels *levels, size_t p,
+                       size_t words, uint32_t *word)
+{
+    int first_word;
+    const int lead = lead_of(step, &first_word), size = (int)size_of(step);
+    const size_t groups = groups_of(step);
+    for (size_t i = 0; i < words * WORD; i++) {
+        const int lane = (int)(i / WORD % GF_TENSOR_LANES);
+        const size_t slot = i / WORD / GF_TENSOR_LANES;
+        const int at = (int)(slot % groups) * GROUP + lane % 4 * WORD + (int)(i % WORD) - lead;
+        const Place place = {slot / groups, lane / 4, (at < 0 ? -1 : at / size) - lane / 4};
+        const int digit = byte_of_level(step, weights, levels, p, i % (size_t)size, &place);
+        word[i / WORD] |= (uint32_t)(digit & 0xFF) << i % WORD * 8;
+    }
+}
+
 /* The words of one filter's plane p. */
 static void fill_plane(const GfStep *step, const Weights *weights, size_t p, bool top, size_t words,
                        uint32_t *word)
@@ -400,6 +505,20 @@ static void fill_plane(const GfStep *step, const Weights *weights, size_t p, boo
     }
 }
 
+static void plan_levels(const GfStep *step, GfTensor *tensor)
+{
+    Weights weights;
+    Levels levels;
+    (void)find_levels(step, &levels, &weights);
+    tensor->planes = levels.planes;
+    tensor->height =
+        rows_of(step->linear.height, tensor->by_channel ? LEAST_ROWS_BY_CHANNEL_16 : LEAST_ROWS);
+    tensor->unit[0] = weights.unit * (levels.lowest > 0 ? 256.0 : 1.0);
+    const size_t words = gf_tensor_words(tensor) / tensor->planes;
+    for (size_t p = 0; p < tensor->planes; p++)
+        fill_level(step, &weights, &levels, p, words, tensor->words + p * words);
+}
+
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
 {
     const GfStep computed = computed_step(step);
@@ -410,11 +529,16 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor)
     }
     *tensor = (GfTensor){.by_channel = goes_by_channel(step),
                          .filters = linear->filters,
+                         .bytes = size_of(step),
                          .planes = planes_of(linear)};
     tensor->groups = groups_of(&computed);
+    (void)lead_of(&computed, &tensor->first_word);
+    if (step->in == GF_U16) {
+        plan_levels(&computed, tensor);
+        return;
+    }
     tensor->height =
         rows_of(linear->height, tensor->by_channel ? LEAST_ROWS_BY_CHANNEL : LEAST_ROWS);
-    (void)lead_of(&computed, &tensor->first_word);
     const size_t words = gf_tensor_words(tensor) / tensor->filters / tensor->planes;
     for (size_t f = 0; f < linear->filters; f++) {
         Weights weights;
@@ -480,8 +604,8 @@ static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
     const bool pairs_fit = step->channels == 1 && linear->width < GF_ROLLING_STEP;
     Weights weights;
     int first_word;
-    if (step->out != GF_U8 || !gf_tensor_finishes(step) || linear->height > GF_TENSOR_SIDE ||
-        groups > GF_ROLLING_STEPS || (pairs && !pairs_fit) ||
+    if (step->in != GF_U8 || step->out != GF_U8 || !gf_tensor_finishes(step) ||
+        linear->height > GF_TENSOR_SIDE || groups > GF_ROLLING_STEPS || (pairs && !pairs_fit) ||
         ((groups > 1 || linear->height >= LEAST_ROWS_OF_FACTORS) && use_factors(step)))
         return false;
     weights_of(linear, 0, &weights);

@@ -17,12 +17,18 @@
  * row a block needs `groups` times 16 bytes, which begin `first_word` words from its own first.
  *
  * Blocks of RGB for which that is too wide are 8 neighbouring pixels of one channel: all of this is
- * then as for a picture of one channel, and each channel's bytes are picked out on the device. */
+ * then as for a picture of one channel, and each channel's bytes are picked out on the device.
+ *
+ * A sample of 16 bits is two bytes, lower + 256 * upper. What a plane's digit makes with upper
+ * bytes belongs to what the next one's makes with lower ones: so of each plane of the matrix the
+ * rows of lower bytes have digit p and those of upper bytes digit p - 1, and there is a plane more
+ * than digits. What the last digit makes with lower bytes is left out where that is not seen. */
 enum {
     GF_TENSOR_FILTERS = 2,
     GF_TENSOR_PLANES = 3,
-    GF_TENSOR_SIDE = 15,  /* rows of a kernel */
-    GF_TENSOR_GROUPS = 2, /* of 16 bytes */
+    GF_TENSOR_SIDE = 15,   /* rows of a kernel, */
+    GF_TENSOR_SIDE_16 = 9, /* and on samples of 16 bits */
+    GF_TENSOR_GROUPS = 2,  /* of 16 bytes */
     GF_TENSOR_LANES = 32,
     /* sums of digits times bytes that a float holds beside GF_TENSOR_START */
     GF_TENSOR_MOST_SUM = 1 << 22,
@@ -47,7 +53,8 @@ enum {
 typedef struct GfTensor {
     bool factors; /* a product of a column and a row, see below */
     size_t filters, planes, groups;
-    bool by_channel; /* of RGB; one kernel, in two groups, of 9 rows or more */
+    size_t bytes;    /* of a sample */
+    bool by_channel; /* of RGB; one kernel, in two groups, of 9 rows or more; on 16 bits of 5 */
     size_t height;   /* rows of the kernel that are computed: 3, 5, ..., the last may be zeros */
     int first_word;
     double unit[GF_TENSOR_FILTERS];

@@ -28,6 +28,7 @@ void test_families(void);
 void test_minibatches(void);
 void test_wide_kernels(void);
 void test_large_kernels(void);
+void test_kernels_on_16_bits(void);
 void test_kernels_in_tiles(void);
 void test_sums_in_f64(void);
 void test_tilings(void);

@@ -560,12 +560,11 @@ static void large_kernel_on_colours(size_t i)
     run_trial(&trial, filter);
 }
 
-/* Any kernel on 16 bits. */
-static void kernel_on_16_bits(size_t i)
+/* Any kernel on 16 bits within a side. */
+static void kernel_on_16_bits(size_t i, size_t most)
 {
     static const GfSample depths[] = {GF_U16, GF_U16, GF_U8, GF_U16, GF_F32};
     const bool wide = i % 3 == 0;
-    const size_t most = quick || below(3) ? 20 : 70;
     const GfFormat format = format_of(wide ? 256 + 2 * below(60) : 1 + below(300),
                                       1 + below(i % 4 ? 30 : 70), wide ? 1 : 1 + below(4), GF_U16);
     GfFilter *filter = new_filter();
@@ -598,10 +597,15 @@ void test_large_kernels(void)
     report(launches_of("tensor") - before > cases / 2, "large kernels", "few by tensor");
     for (size_t i = 0; i < (quick ? 0 : 12); i++)
         large_kernel_on_colours(i);
-    const size_t again = launches_of("tensor");
+}
+
+/* Those that `tensor` stages, and small ones, whose rows stay in registers. */
+void test_kernels_on_16_bits(void)
+{
+    const size_t before = launches_of("tensor"), cases = quick ? 16 : 300;
     for (size_t i = 0; i < 2 * cases; i++)
-        kernel_on_16_bits(i);
-    report(launches_of("tensor") - again > cases, "kernels on 16 bits", "few by tensor");
+        kernel_on_16_bits(i / 2, i % 2 ? 9 : quick || below(3) ? 20 : 70);
+    report(launches_of("tensor") - before > cases, "kernels on 16 bits", "few by tensor");
 }
 
 /* Now and then two kernels (`two`), other anchors and a function, on random pictures. Frees the

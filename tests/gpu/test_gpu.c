@@ -37,6 +37,7 @@ static const struct {
               {"minibatches", test_minibatches, true},
               {"wide kernels", test_wide_kernels, true},
               {"large kernels", test_large_kernels, true},
+              {"kernels on 16 bits", test_kernels_on_16_bits, true},
               {"kernels in tiles", test_kernels_in_tiles, true},
               {"sums in f64", test_sums_in_f64, true},
               {"tilings", test_tilings, true},

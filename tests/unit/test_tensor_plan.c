@@ -158,6 +158,127 @@ static void test_integers(void **unused)
     }
 }
 
+/* ---- samples of 16 bits ---- */
+
+/* Sample n of a block from its window's bytes, the lower one of each sample first. */
+static double multiply_levels(const GfTensor *tensor,
+                              unsigned char (*rows)[GF_TENSOR_GROUPS * GROUP], int n)
+{
+    double sum = 0.0;
+    for (size_t p = tensor->planes; p-- > 0;) {
+        GfTensor plane = *tensor;
+        plane.planes = 1;
+        memcpy(plane.words, tensor->words + p * gf_tensor_words(&plane),
+               gf_tensor_words(&plane) * sizeof *plane.words);
+        const double level = multiply(&plane, rows, n) / tensor->unit[0];
+        assert_true(fabs(level) < GF_TENSOR_MOST_SUM);
+        sum = 256.0 * sum + level;
+    }
+    return sum * tensor->unit[0];
+}
+
+/* Against the kernel on random samples, or on white where sums are largest; how many planes there
+ * are. */
+static size_t check_16_bits(const GfStep *step, bool white)
+{
+    static GfTensor tensor;
+    unsigned char rows[GF_TENSOR_SIDE][GF_TENSOR_GROUPS * GROUP];
+    const GfLinear *linear = &step->linear;
+    assert_int_equal(supports(step, true), GF_OK);
+    assert_false(gf_tensor_is_large(step));
+    gf_tensor_plan(step, &tensor);
+    const int channels = tensor.by_channel ? 1 : (int)step->channels;
+    assert_int_equal(tensor.bytes, 2);
+    assert_int_equal(tensor.groups, 2);
+    assert_in_range(tensor.height, linear->height, 9);
+    assert_true(tensor.height % 2 == 1 && tensor.height >= (tensor.by_channel ? 5u : 3u));
+    for (size_t i = 0; i < sizeof rows; i++)
+        ((unsigned char *)rows)[i] = white ? 255 : (unsigned char)next();
+    const int lead = (int)step->origin_x * channels * 2 - 4 * tensor.first_word;
+    assert_true(lead == 0 || lead == 2);
+    for (int n = 0; n < BLOCK; n++) {
+        double exact = 0.0;
+        for (size_t y = 0; y < linear->height; y++)
+            for (size_t x = 0; x < linear->width; x++) {
+                const unsigned char *at = &rows[y][lead + 2 * (n + channels * (int)x)];
+                exact += gf_linear_tap(linear, 0, y, x) * (at[0] + 256.0 * at[1]);
+            }
+        const double scale = fabs(linear->scale * step->gain);
+        assert_true(scale * fabs(multiply_levels(&tensor, rows, n) - exact) <= 2.5e-2);
+    }
+    return tensor.planes;
+}
+
+static GfStep bank_on_16_bits(size_t channels, size_t width, size_t height, double *weights)
+{
+    GfStep step = bank(channels, width, height, weights);
+    step.in = step.out = GF_U16;
+    step.origin_x = -(ptrdiff_t)between(0, width - 1);
+    return step;
+}
+
+static void test_16_bits(void **unused)
+{
+    double weights[9 * 9];
+    (void)unused;
+    for (int turn = 0; turn < 300; turn++) {
+        const size_t channels = between(1, 4), kind = (size_t)turn % 3;
+        const size_t most = channels % 2 == 1 ? 8 : channels == 2 ? 4 : 2; /* of any anchor */
+        const size_t width = between(1, most), height = between(1, 9), count = width * height;
+        for (size_t i = 0; i < count; i++)
+            weights[i] = kind == 0   ? (double)between(0, 200) - 100.0
+                         : kind == 1 ? ((double)next() / 0x1p24 - 0.3) / (double)count
+                                     : (double)next() / 0x1p24 - 0.5;
+        weights[0] = kind == 0 ? 101.0 : kind == 1 ? 1.0 / (double)count : 1.0;
+        GfStep step = bank_on_16_bits(channels, width, height, weights);
+        step.separable = turn % 2;
+        const size_t planes = check_16_bits(&step, turn % 4 == 0);
+        if (kind == 0 || count == 1)
+            assert_int_equal(planes, 2); /* one tap is one unit */
+        else if (kind == 1)
+            assert_int_equal(planes, 3);
+        else /* 23 bits are not enough of many that are large */
+            assert_int_equal(planes, count < 5 ? 3 : count > 20 ? 4 : planes);
+    }
+}
+
+/* Which banks are computed otherwise, if at all. */
+static void test_who_has_levels(void **unused)
+{
+    double weights[10 * 10];
+    (void)unused;
+    for (size_t i = 0; i < 10 * 10; i++)
+        weights[i] = (double)(i % 7) / 431.7 + 1e-3;
+    GfStep step = bank_on_16_bits(1, 9, 9, weights);
+    step.origin_x = -4;
+    assert_false(gf_tensor_is_large(&step));
+    step.origin_x = -3; /* its windows begin in the middle of a word, and so take one word more */
+    assert_true(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(1, 10, 9, weights);
+    assert_true(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(1, 8, 10, weights);
+    assert_true(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(3, 7, 7, weights);
+    assert_false(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(4, 5, 5, weights);
+    assert_true(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(2, 3, 3, weights);
+    assert_false(gf_tensor_is_large(&step));
+    step.keep_alpha = true;
+    step.post_channels = 1;
+    assert_true(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(1, 7, 7, weights);
+    step.out = GF_U8;
+    assert_true(gf_tensor_is_large(&step));
+    step = bank_on_16_bits(1, 7, 7, weights);
+    step.linear.scale = 1e5; /* rounding of weights is seen */
+    assert_true(gf_tensor_is_large(&step));
+    for (size_t i = 0; i < 9 * 9; i++) /* sums of a plane's digits beyond 2^22 */
+        weights[i] = i ? 1.0 : 0.777123;
+    step = bank_on_16_bits(1, 8, 9, weights);
+    assert_true(gf_tensor_is_large(&step));
+}
+
 /* A copied opacity has a tap of 1 where the kernel's anchor is. */
 static void test_opacity(void **unused)
 {
@@ -723,6 +844,7 @@ int main(void)
         cmocka_unit_test(test_opacity),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_older_cards),     cmocka_unit_test(test_choice),
         cmocka_unit_test(test_rolling),         cmocka_unit_test(test_who_rolls),
+        cmocka_unit_test(test_16_bits),         cmocka_unit_test(test_who_has_levels),
         cmocka_unit_test(test_rolling_opacity), cmocka_unit_test(test_measured_pictures),
         cmocka_unit_test(test_measured_on_gray)};
     return cmocka_run_group_tests(tests, NULL, NULL);
