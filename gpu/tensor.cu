@@ -176,25 +176,37 @@ __device__ void store_pairs(const GfByteStrips &s, const GfByteWalk &w, int firs
 }
 
 /* Stores output rows [first, first + ROWS) as far as there are. */
-template <int CHANNELS>
+template <typename Out, int CHANNELS>
+__device__ void store_as(const GfByteStrips &s, const GfByteWalk &w, int first,
+                         const float (&v)[ROWS * SUMS])
+{
+    if (CHANNELS == 1 && w.whole && first + ROWS <= w.rows) {
+        store_pairs<Out>(s, w, first, v);
+        return;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        Out *row = reinterpret_cast<Out *>(gf_output_row(s, w, first + r));
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            const int sample = w.strip + sample_of(i) * CHANNELS + w.channel;
+            if (first + r < w.rows && sample < s.out_samples)
+                row[sample] = gf_convert<Out>(v[r * SUMS + i]);
+        }
+    }
+}
+
+/* Of samples of 16 bits come such; responses of several planes become integers. */
+template <int PLANES, int CHANNELS, int SIZE>
 __device__ void store(const GfByteStrips &s, const GfByteWalk &w, int first,
                       const float (&v)[ROWS * SUMS])
 {
-    if (CHANNELS > 1 || !w.whole || first + ROWS > w.rows) {
-#pragma unroll
-        for (int i = 0; i < ROWS * SUMS; i++) {
-            const int sample = w.strip + sample_of(i % SUMS) * CHANNELS + w.channel;
-            if (first + i / SUMS < w.rows && sample < s.out_samples)
-                gf_store(gf_output_row(s, w, first + i / SUMS), static_cast<size_t>(sample), v[i],
-                         s.finish.out);
-        }
-    } else if (s.finish.out == GF_U8) {
-        store_pairs<uint8_t>(s, w, first, v);
-    } else if (s.finish.out == GF_U16) {
-        store_pairs<uint16_t>(s, w, first, v);
-    } else {
-        store_pairs<float>(s, w, first, v);
-    }
+    if (SIZE > 1 || s.finish.out == GF_U16)
+        store_as<uint16_t, CHANNELS>(s, w, first, v);
+    else if (PLANES > 1 || s.finish.out == GF_U8)
+        store_as<uint8_t, CHANNELS>(s, w, first, v);
+    else
+        store_as<float, CHANNELS>(s, w, first, v);
 }
 
 /* ---- responses ---- */
@@ -418,7 +430,7 @@ __device__ void run_any(const GfByteStrips &s, const GfByteWalk &w,
         if constexpr (PLANES == 1 && FILTERS == 2) {
             if (s.magnitude > 0.0f && s.finish.out == GF_U8) {
                 find_magnitudes<false>(s, bank, slot, v[0]); /* as on the other strips */
-                store<CHANNELS>(s, w, first, v[0]);
+                store<PLANES, CHANNELS, SIZE>(s, w, first, v[0]);
                 continue;
             }
         }
@@ -426,7 +438,7 @@ __device__ void run_any(const GfByteStrips &s, const GfByteWalk &w,
         if constexpr (PLANES == 1)
             if (!s.finished)
                 finish_samples(s, v);
-        store<CHANNELS>(s, w, first, v[0]);
+        store<PLANES, CHANNELS, SIZE>(s, w, first, v[0]);
     }
 }
 
