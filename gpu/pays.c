@@ -113,13 +113,31 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
+/* Small kernels on 16 bits, whose rows stay in registers (bench/results/2026-11-26-h200-5.md). */
+static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
+{
+    const double pixels = pixels_of(step, use), samples = pixels * (double)step->channels;
+    if (side == 1)
+        return false;
+    if (step->channels != 3) {
+        const bool two_passes = step->separable && side >= 7;
+        return samples >= (two_passes ? 1 << 21 : use->wide && side < 9 ? 1 << 20 : 1 << 19);
+    }
+    if (side == 5)
+        return pixels >= 1 << 19 && (use->wide || pixels < 1 << 23);
+    return pixels > (side >= 9 ? 1 << 17 : use->wide ? 1 << 18 : 3 << 17);
+}
+
 /* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in
  * f32 of gray ones roll in `special`, which is faster at 9 x 9 and slower at 13 x 13
  * (bench/results/2026-11-26-h200-2.md). */
 static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, double work)
 {
     const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 13;
-    return gf_special_side(&step->linear) >= least && step->out_width >= 192 && work >= 3 << 24;
+    const size_t side = gf_special_side(&step->linear);
+    if (!gf_tensor_is_large(step))
+        return levels_pay(step, use, side);
+    return side >= least && step->out_width >= 192 && work >= 3 << 24;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)

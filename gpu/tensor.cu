@@ -39,6 +39,7 @@ constexpr int SUMS = 4;               /* of a lane for a row of a strip */
  * 1, whatever the picture has, or GF_RGB by channel. */
 template <int GROUPS, int CHANNELS, int SIZE> struct Blocks {
     static constexpr int channels = CHANNELS, size = SIZE, rows = ROWS, samples = STRIP;
+    static constexpr int team = CHANNELS > 1 && SIZE > 1 ? 32 * CHANNELS : 32;
     static constexpr int window = GROUPS * GF_GROUP * CHANNELS; /* bytes of a block's */
     static constexpr int bytes = (STRIP - BLOCK) * SIZE * CHANNELS + window; /* of a row */
     static constexpr int vectors = (bytes + 12 + 15) / 16; /* of 16, aligned, in which those lie */
@@ -70,6 +71,17 @@ __device__ void read_next(GfByteStream<Blocks<GROUPS, CHANNELS, SIZE>> &stream, 
     stream.send_next(more);
 }
 
+/* What a block has in shared memory: a team's samples of two batches, too. */
+template <typename S> struct Shared {
+    GfByteRing<S> rings[GF_WARPS<S> * 32 / S::team];
+};
+
+template <typename S> struct TeamShared : Shared<S> {
+    alignas(16) uint16_t samples[2][ROWS][STRIP * S::channels];
+};
+
+template <typename S> using SharedOf = std::conditional_t<S::team == 32, Shared<S>, TeamShared<S>>;
+
 /* ---- products ---- */
 
 __device__ float as_float(int sum)
@@ -100,16 +112,16 @@ __device__ void multiply(Slot slot, const uint32_t (&words)[SLOTS], int (&sums)[
     }
 }
 
-/* The number that planes' sums stand for, in units, and 257 * GF_START more where there are three,
- * or GF_START of 16 bits: the offset takes that away again. */
+/* The number that planes' sums stand for, in units, and of bytes 257 * GF_START more where there are
+ * three: the offset takes that away again. (Of 16 bits that would cost too many digits.) */
 template <int SIZE, int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
 {
     if constexpr (SIZE > 1) {
         float sum = as_float(sums[PLANES - 1][i]) - GF_START;
 #pragma unroll
-        for (int p = PLANES - 2; p > 0; p--)
+        for (int p = PLANES - 2; p >= 0; p--)
             sum = fmaf(256.0f, sum, as_float(sums[p][i]) - GF_START);
-        return fmaf(256.0f, sum, as_float(sums[0][i]));
+        return sum;
     } else if constexpr (PLANES == 1) {
         return as_float(sums[0][i]) - GF_START;
     } else {
@@ -287,7 +299,8 @@ template <int CHANNELS, int SIZE> struct Samples {
     unsigned char *to; /* this lane's of the next row */
     unsigned take;     /* of its own four and the other lane's */
 
-    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
+    template <typename Room>
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w, Room &)
         : to(gf_output_row(s, w, 0) + w.strip), take(threadIdx.x % 2 ? 0x3276 : 0x5410)
     {
         const int lane = threadIdx.x % 32;
@@ -310,7 +323,8 @@ template <int CHANNELS, int SIZE> struct Samples {
 template <> struct Samples<1, 2> {
     unsigned char *to;
 
-    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
+    template <typename Room>
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w, Room &)
         : to(gf_output_row(s, w, 0) + (w.strip + sample_of(0)) * 2)
     {
     }
@@ -326,22 +340,52 @@ template <> struct Samples<1, 2> {
     }
 };
 
+/* Those of a team meet in shared memory, and are stored as whole pixels when all have met for the
+ * next batch. */
 template <> struct Samples<GF_RGB, 2> {
-    uint16_t *to;
+    using Rows = uint16_t[ROWS][STRIP * GF_RGB];
+    static constexpr int TEAM = 32 * GF_RGB, VECTOR = 16;                          /* bytes */
+    static constexpr int VECTORS = static_cast<int>(sizeof(Rows)) / ROWS / VECTOR; /* of a row */
+    Rows *rows;                                                                    /* two */
+    unsigned turn;
+    unsigned char *to; /* where the rows go that are stored next */
+    int own;           /* of a row */
+    bool whole;        /* vectors are aligned where they go */
 
-    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
-        : to(reinterpret_cast<uint16_t *>(gf_output_row(s, w, 0)) + w.strip +
-             sample_of(0) * GF_RGB + w.channel)
+    template <typename Room>
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w, Room &room)
+        : rows(room.samples), turn(0), to(gf_output_row(s, w, 0) + w.strip * 2),
+          own(sample_of(0) * GF_RGB + w.channel), whole(s.vectors_out)
     {
     }
 
-    __device__ void store(const GfByteStrips &s, const float (&v)[ROWS * SUMS])
+    __device__ void store(const GfByteStrips &, const float (&v)[ROWS * SUMS])
     {
 #pragma unroll
-        for (int r = 0; r < ROWS; r++, to += s.out.stride / 2)
+        for (int i = 0; i < ROWS * SUMS; i++)
+            rows[turn][i / SUMS][own + (i % SUMS / 2 * (STRIP / 2) + i % 2) * GF_RGB] =
+                gf_convert<uint16_t>(v[i]);
+        turn ^= 1;
+    }
+
+    /* After all have met. */
+    __device__ void store_last(const GfByteStrips &s)
+    {
+        const Rows &last = rows[turn ^ 1];
+        const int member = static_cast<int>(threadIdx.x);
+        if (whole) {
 #pragma unroll
-            for (int i = 0; i < SUMS; i++)
-                to[(i / 2 * (STRIP / 2) + i % 2) * GF_RGB] = gf_convert<uint16_t>(v[r * SUMS + i]);
+            for (int i = member; i < ROWS * VECTORS; i += TEAM)
+                reinterpret_cast<uint4 *>(to + i / VECTORS * s.out.stride)[i % VECTORS] =
+                    reinterpret_cast<const uint4 *>(last[i / VECTORS])[i % VECTORS];
+        } else {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int i = member; i < STRIP * GF_RGB; i += TEAM)
+                    reinterpret_cast<uint16_t *>(to + r * s.out.stride)[i] = last[r][i];
+        }
+        to += ROWS * s.out.stride;
     }
 };
 
@@ -349,7 +393,8 @@ template <> struct Samples<GF_RGB, 2> {
 template <> struct Samples<GF_RGB, 1> {
     unsigned char *to; /* this lane's first of the next row */
 
-    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w)
+    template <typename Room>
+    __device__ Samples(const GfByteStrips &s, const GfByteWalk &w, Room &)
         : to(gf_output_row(s, w, 0) + w.strip + sample_of(0) * GF_RGB + w.channel)
     {
     }
@@ -381,17 +426,22 @@ template <int HEIGHT, int GROUPS, int PLANES, int FILTERS, int CHANNELS, int SIZ
 __device__ void run_simple(const GfByteStrips &s, const GfByteWalk &w,
                            GfByteStream<Blocks<GROUPS, CHANNELS, SIZE>> &stream,
                            const Bank<HEIGHT, GROUPS, PLANES, FILTERS> &bank,
+                           SharedOf<Blocks<GROUPS, CHANNELS, SIZE>> &shared,
                            std::integer_sequence<int, PHASE...>)
 {
+    constexpr bool TEAM = Blocks<GROUPS, CHANNELS, SIZE>::team > 32;
     constexpr int SLOTS = HELD<HEIGHT> * GROUPS, MOVED = ROWS * GROUPS;
     uint32_t x[SLOTS][2];
-    Samples<CHANNELS, SIZE> samples(s, w);
+    Samples<CHANNELS, SIZE> samples(s, w, shared);
     int first = -ABOVE<HEIGHT>;
     /* False: it was the last. */
     const auto run_batch = [&](auto phase) {
         const auto slot = [&](int i) { return x[(decltype(phase)::value * MOVED + i) % SLOTS]; };
         read_next(stream, first + GF_BATCHES * ROWS < w.rows,
                   [&](int i) { return slot((HEIGHT - 1) * GROUPS + i); });
+        if constexpr (TEAM)
+            if (first > 0)
+                samples.store_last(s);
         if (first >= 0) {
             float v[1][ROWS * SUMS];
             if constexpr (FILTERS == 1)
@@ -408,6 +458,10 @@ __device__ void run_simple(const GfByteStrips &s, const GfByteWalk &w,
 #pragma unroll
             for (int i = 0; i < (SLOTS - MOVED) * 2; i++)
                 x[i / 2][i % 2] = x[i / 2 + MOVED][i % 2];
+    if constexpr (TEAM) {
+        __syncthreads();
+        samples.store_last(s);
+    }
 }
 
 /* The same of any strip. */
@@ -467,15 +521,15 @@ __global__ void __maxnreg__((REGISTERS<HEIGHT, GROUPS, PLANES, FILTERS>))
     tensor(const __grid_constant__ GfByteStrips s)
 {
     using Strips = Blocks<GROUPS, CHANNELS, SIZE>;
-    __shared__ GfByteRing<Strips> rings[GF_STRIP_WARPS];
-    GfByteRing<Strips> &ring = rings[threadIdx.x / 32];
+    __shared__ SharedOf<Strips> shared;
+    GfByteRing<Strips> &ring = shared.rings[threadIdx.x / Strips::team];
     GfByteWalk w;
     if (!gf_begin_strip(s, ring, &w))
         return;
     GfByteStream<Strips> stream(s, w, ring, HEIGHT - 1 - ABOVE<HEIGHT>);
     const Bank<HEIGHT, GROUPS, PLANES, FILTERS> bank(s);
     if (w.simple)
-        run_simple(s, w, stream, bank, std::make_integer_sequence<int, PHASES<HEIGHT>>());
+        run_simple(s, w, stream, bank, shared, std::make_integer_sequence<int, PHASES<HEIGHT>>());
     else
         run_any(s, w, stream, bank);
 }
@@ -530,7 +584,9 @@ template <int HEIGHT, int CHANNELS> GfByteKernel find_levels(const GfTensor &pla
 {
     switch (plan.planes) {
     case 2:
-        return tensor<HEIGHT, 2, 2, 1, CHANNELS, 2>;
+        if constexpr (CHANNELS == 1)
+            return tensor<HEIGHT, 2, 2, 1, CHANNELS, 2>;
+        break;
     case 3:
         return tensor<HEIGHT, 2, 3, 1, CHANNELS, 2>;
     case 4:
@@ -603,6 +659,7 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
     if (launch->tiling > 0)
         return cudaErrorNotSupported;
     const int apart = gf_channels_apart(state->plan);
-    const GfByteCut cut = {STRIP * apart, static_cast<size_t>(apart), ROWS, 4};
+    const size_t warps = apart > 1 && state->plan.bytes == 2 ? GF_RGB : GF_STRIP_WARPS;
+    const GfByteCut cut = {STRIP * apart, static_cast<size_t>(apart), ROWS, 4, warps};
     return gf_launch_bytes(launch, find_kernel(state->plan), cut, stream);
 }

@@ -14,10 +14,8 @@ void fold(const GfStep *step, const GfTensor &plan, GfByteStrips *s)
     const GfLinear *linear = &step->linear;
     s->finished = gf_tensor_finishes(step);
     const double gain = s->finished ? step->gain : 1.0, mid = s->finished ? step->mid : 0.0;
-    const bool joined = plan.planes > 1 && !plan.factors;
-    const double extra = !joined           ? 0.0
-                         : plan.bytes == 1 ? 257.0 * static_cast<double>(GF_START)
-                                           : static_cast<double>(GF_START);
+    const bool joined = plan.planes > 1 && plan.bytes == 1 && !plan.factors;
+    const double extra = joined ? 257.0 * static_cast<double>(GF_START) : 0.0;
     for (size_t f = 0; f < plan.filters; f++) {
         s->scale[f] = static_cast<float>(linear->scale * gain * plan.unit[f]);
         const double bare = linear->offset * gain - extra * static_cast<double>(s->scale[f]);
@@ -60,6 +58,7 @@ GfByteStrips describe(const GfLaunch *launch, const GfTensorState *state)
     s.post_channels = static_cast<int>(step->post_channels);
     s.keep_alpha = step->keep_alpha;
     s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
+    s.vectors_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch, 16);
     s.pairs_out = state->plan.by_channel || gf_aligned(s.out.samples, s.out.stride, s.out.batch,
                                                        2 * gf_sample_size(step->out));
     s.border = step->border;
@@ -104,19 +103,19 @@ cudaError_t gf_launch_bytes(const GfLaunch *launch, GfByteKernel kernel, const G
                             cudaStream_t stream)
 {
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
-    constexpr unsigned THREADS = 32 * GF_STRIP_WARPS;
+    const unsigned threads = 32 * static_cast<unsigned>(cut.warps);
     if (!kernel)
         return cudaErrorNotSupported;
     int blocks_at_once = 0;
-    cudaError_t error =
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_at_once, kernel, THREADS, 0);
+    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_at_once, kernel,
+                                                                      static_cast<int>(threads), 0);
     if (error != cudaSuccess || blocks_at_once == 0)
         return error != cudaSuccess ? error : cudaErrorLaunchOutOfResources;
     GfByteStrips s = describe(launch, state);
-    find_walks(launch, gf_multiprocessors() * GF_STRIP_WARPS * static_cast<size_t>(blocks_at_once),
-               cut, &s);
+    find_walks(launch, gf_multiprocessors() * cut.warps * static_cast<size_t>(blocks_at_once), cut,
+               &s);
     const size_t units = s.walks.units * cut.apart;
-    const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(units, GF_STRIP_WARPS)),
+    const dim3 grid(static_cast<unsigned>(gf_divide_up(units, cut.warps)),
                     static_cast<unsigned>(launch->count));
-    return gf_launch(kernel, {grid, THREADS}, stream, s);
+    return gf_launch(kernel, {grid, threads}, stream, s);
 }

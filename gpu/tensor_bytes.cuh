@@ -1,8 +1,9 @@
-/* Pictures of 8 bits as `tensor` takes them for products of bytes (tensor.cu) and of halves
+/* Pictures of 8 and 16 bits as `tensor` takes them for products of bytes (tensor.cu) and of halves
  * (tensor_factors.cu): a warp owns a strip of so many samples and walks down its rows, which come,
  * a batch after another, through a ring in shared memory. A strip S says of what kind it is:
  *     channels  samples from one of its to the next one: 1, or 3 of RGB by channel
  *     size      bytes of a sample
+ *     team      threads that bring rows: a warp, or a block, whose warps have the strip's channels
  *     rows      of a batch
  *     samples   of a row of the strip, that it makes
  *     window    bytes that one of its blocks needs of a row
@@ -22,7 +23,7 @@
 #include "gpu/problem.cuh"
 #include "gpu/samples.cuh"
 
-constexpr int GF_STRIP_WARPS = 2;         /* of a block */
+constexpr int GF_STRIP_WARPS = 2;         /* of a block, unless that is a team */
 constexpr int GF_BATCHES = 3;             /* of input rows on their way */
 constexpr int GF_WORD = 4, GF_GROUP = 16; /* bytes; a lane has a word of a group */
 constexpr int GF_RGB = 3;                 /* channels, of what goes by channel */
@@ -46,6 +47,7 @@ struct GfByteStrips {
     bool simple;                /* to bytes, finished or magnitudes */
     float magnitude;            /* what lengths of two responses are multiplied by; 0: all else */
     bool vectors_in, pairs_out; /* lie in memory as they are accessed; by channel single samples */
+    bool vectors_out;           /* so do vectors of 16 bytes */
     GfBorder border;
     uint32_t border_word;
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
@@ -55,12 +57,30 @@ struct GfByteStrips {
     const uint32_t *words; /* the second matrix */
 };
 
-/* ---- a warp's strip ---- */
+/* ---- a strip ---- */
 
-/* Copies of vectors that a lane makes for a batch, one a turn. */
-template <typename S> constexpr int GF_TURNS = (S::rows * S::vectors + 31) / 32;
+/* Copies of vectors that a thread makes for a batch, one a turn. */
+template <typename S> constexpr int GF_TURNS = (S::rows * S::vectors + S::team - 1) / S::team;
 
-/* What a warp has in shared memory: batches of input rows, of which all but one are on their way;
+/* Of a block. */
+template <typename S> constexpr int GF_WARPS = S::team == 32 ? GF_STRIP_WARPS : S::team / 32;
+
+/* A thread's number in its team. */
+template <typename S> __device__ int gf_member()
+{
+    return static_cast<int>(threadIdx.x) % S::team;
+}
+
+/* All of a team do, and see what others have put into shared memory. */
+template <typename S> __device__ void gf_meet()
+{
+    if constexpr (S::team == 32)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+/* What a team has in shared memory: batches of input rows, of which all but one are on their way;
  * and, at the sides of the picture, where in a row the odd bytes are by the border's rule, -1
  * standing for the constant. */
 template <typename S> struct GfByteRing {
@@ -98,14 +118,14 @@ __device__ void gf_find_odd(const GfByteStrips &s, GfByteWalk *w, GfByteRing<S> 
     w->right = min(max(w->end_vector * 16 - w->lead, w->left), needed);
     w->odd = needed - (w->right - w->left);
 #pragma unroll 1
-    for (int k = threadIdx.x % 32; k < w->odd; k += 32) {
+    for (int k = gf_member<S>(); k < w->odd; k += S::team) {
         const int byte = window + (k < w->left ? k : k - w->left + w->right);
         const int pixel = (byte - (byte < 0 ? pixel_bytes - 1 : 0)) / pixel_bytes;
         const long long x = gf_border_index(pixel, s.in_width, s.border);
         ring.places[k] =
             x < 0 ? -1 : static_cast<int>(x) * pixel_bytes + (byte - pixel * pixel_bytes);
     }
-    __syncwarp();
+    gf_meet<S>();
 }
 
 /* ---- its rows on their way ---- */
@@ -126,17 +146,11 @@ template <typename S> struct GfByteStream {
     __device__ GfByteStream(const GfByteStrips &tensor, const GfByteWalk &walk, GfByteRing<S> &own,
                             int first_row)
         : s(tensor), w(walk), ring(own), next_row(first_row), place(0),
-          last_place(GF_BATCHES * BATCH)
+          last_place(GF_BATCHES * BATCH), pick(S::size == 1 ? of_channel(0x0630, 0x0741, 0x0052)
+                                                            : of_channel(0x7610, 0x0032, 0x0054)),
+          pick_third(S::size == 1 ? of_channel(0x5210, 0x6210, 0x7410)
+                                  : of_channel(0x3210, 0x5410, 0x7610))
     {
-        constexpr unsigned PICKS[2][GF_RGB] = {{0x0630, 0x0741, 0x0052}, {0x7610, 0x0032, 0x0054}};
-        constexpr unsigned THIRDS[2][GF_RGB] = {{0x5210, 0x6210, 0x7410}, {0x3210, 0x5410, 0x7610}};
-        pick = PICKS[S::size - 1][0];
-        pick_third = THIRDS[S::size - 1][0];
-#pragma unroll
-        for (int c = 1; c < GF_RGB; c++) {
-            pick = w.channel == c ? PICKS[S::size - 1][c] : pick;
-            pick_third = w.channel == c ? THIRDS[S::size - 1][c] : pick_third;
-        }
         const long long y = static_cast<long long>(w.top) + s.origin_y;
         size_t i = static_cast<size_t>(y) - s.in.first;
         i -= i >= s.in.capacity ? s.in.capacity : 0;
@@ -146,20 +160,24 @@ template <typename S> struct GfByteStream {
         for (int t = 0; t < GF_TURNS<S>; t++)
             from[t] = row + (first_row + row_of_turn(t)) * static_cast<long long>(s.in.stride) +
                       vector_of_turn(t) * 16;
-        send_plain_or_mapped(0, first_row);
 #pragma unroll 1
-        for (int batch = 1; batch < GF_BATCHES; batch++)
-            send_plain_or_mapped(batch * BATCH, 0);
+        for (int batch = 0; batch < GF_BATCHES; batch++)
+            send_plain_or_mapped(batch * BATCH, batch == 0 ? first_row : 0);
+    }
+
+    __device__ unsigned of_channel(unsigned first, unsigned second, unsigned third) const
+    {
+        return w.channel == 0 ? first : w.channel == 1 ? second : third;
     }
 
     static __device__ int row_of_turn(int t)
     {
-        return (threadIdx.x % 32 + t * 32) / S::vectors;
+        return (gf_member<S>() + t * S::team) / S::vectors;
     }
 
     static __device__ int vector_of_turn(int t)
     {
-        return (threadIdx.x % 32 + t * 32) % S::vectors;
+        return (gf_member<S>() + t * S::team) % S::vectors;
     }
 
     __device__ uint8_t *bytes() const
@@ -177,7 +195,7 @@ template <typename S> struct GfByteStream {
                 const uint8_t *vector =
                     from[t] + (above + row_of_turn(t) < 0 ? S::rows * s.in.stride : 0);
                 if (row_of_turn(t) < S::rows)
-                    gf_copy_vector(bytes() + to + (threadIdx.x % 32 + t * 32) * 16, vector);
+                    gf_copy_vector(bytes() + to + (gf_member<S>() + t * S::team) * 16, vector);
                 from[t] += S::rows * s.in.stride;
             }
         } else {
@@ -216,7 +234,7 @@ template <typename S> struct GfByteStream {
         for (int t = 0; t < GF_TURNS<S>; t++) {
             const int row = row_of_turn(t), vector = vector_of_turn(t);
             const uint8_t *own = row_of(found, row % S::rows);
-            uint4 *there = reinterpret_cast<uint4 *>(bytes() + to) + threadIdx.x % 32 + t * 32;
+            uint4 *there = reinterpret_cast<uint4 *>(bytes() + to) + gf_member<S>() + t * S::team;
             if (row >= S::rows || vector < w.first_vector || vector >= w.end_vector)
                 continue;
             if (own)
@@ -228,7 +246,7 @@ template <typename S> struct GfByteStream {
         for (int r = 0; r < S::rows; r++)
             rows[r] = row_of(found, r);
 #pragma unroll 1
-        for (int k = threadIdx.x % 32; k < w.odd; k += 32) {
+        for (int k = gf_member<S>(); k < w.odd; k += S::team) {
             const int place = ring.places[k], at = k < w.left ? k : k - w.left + w.right;
             uint8_t byte[S::rows];
 #pragma unroll
@@ -259,7 +277,7 @@ template <typename S> struct GfByteStream {
     __device__ const uint8_t *wait() const
     {
         __pipeline_wait_prior(GF_BATCHES - 1);
-        __syncwarp();
+        gf_meet<S>();
         return bytes() + place + w.lead;
     }
 
@@ -280,7 +298,7 @@ template <typename S>
 __device__ bool gf_begin_strip(const GfByteStrips &s, GfByteRing<S> &ring, GfByteWalk *w)
 {
     const unsigned unit =
-        __shfl_sync(~0u, blockIdx.x * GF_STRIP_WARPS + static_cast<unsigned>(threadIdx.x) / 32, 0);
+        __shfl_sync(~0u, blockIdx.x * GF_WARPS<S> + static_cast<unsigned>(threadIdx.x) / 32, 0);
     if (unit >= s.walks.units * S::channels)
         return false;
     const GfWalk walk = gf_walk(s.walks, unit / S::channels);
@@ -328,10 +346,10 @@ inline int gf_channels_apart(const GfTensor &plan)
 }
 
 /* How a picture is cut into units: samples of a strip, of all that are apart; steps of rows; those
- * of the first strip and the last, which take longer, are so many times lower. */
+ * of the first strip and the last, which take longer, are so many times lower; warps of a block. */
 struct GfByteCut {
     int samples;
-    size_t apart, rows, sides;
+    size_t apart, rows, sides, warps;
 };
 
 using GfByteKernel = void (*)(GfByteStrips);

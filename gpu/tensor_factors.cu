@@ -28,7 +28,8 @@ constexpr int RUN = GF_FACTORS_RUN; /* samples of a product */
  * words of 8 rows lie in different banks. */
 template <int STEPS, int BLOCKS, int RUNS> struct Shape {
     static constexpr int steps = STEPS, blocks = BLOCKS, runs = RUNS;
-    static constexpr int channels = 1, size = 1, rows = GF_FACTORS_ROWS, samples = RUNS * RUN;
+    static constexpr int channels = 1, size = 1, team = 32;
+    static constexpr int rows = GF_FACTORS_ROWS, samples = RUNS * RUN;
     static constexpr int window = STEPS * GF_GROUP, bytes = samples - RUN + window;
     static constexpr int vectors = (bytes + 12 + 15) / 16 | 1;
     /* A thread's: those of a quarter of a multiprocessor are enough for five warps, four, three or
@@ -338,7 +339,7 @@ __global__ void __maxnreg__(S::registers) tensor_factors(const __grid_constant__
 
 template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
-    const GfByteCut cut = {S::samples, 1, S::rows, 2};
+    const GfByteCut cut = {S::samples, 1, S::rows, 2, GF_STRIP_WARPS};
     return gf_launch_bytes(launch, tensor_factors<S>, cut, stream);
 }
 

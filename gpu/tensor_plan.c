@@ -370,7 +370,7 @@ static bool levels_fit(const Levels *levels, const Weights *weights)
 }
 
 /* How far off a sample may be, in steps of the output: weights are, and sums without their lowest
- * level; what is joined in f32 is rounded five times. */
+ * level; what is joined in f32 is rounded six times. */
 static double reach_of_levels(const GfStep *step, const Levels *levels, const Weights *weights)
 {
     const size_t count = count_of(weights);
@@ -379,7 +379,7 @@ static double reach_of_levels(const GfStep *step, const Levels *levels, const We
     for (size_t i = 0; i < count && levels->lowest > 0; i++)
         error += abs(gf_weights_digit(weights->numbers[i] / weights->unit, 0)) * weights->unit *
                  UCHAR_MAX;
-    return fabs(step->linear.scale * step->gain) * error + 5.0 * 0x1p-24 * (USHRT_MAX + offset);
+    return fabs(step->linear.scale * step->gain) * error + 6.0 * 0x1p-24 * (USHRT_MAX + offset);
 }
 
 /* In as few planes as are exact enough: two of small integers, else three or four. False: none are,
@@ -510,7 +510,8 @@ static void plan_levels(const GfStep *step, GfTensor *tensor)
     Weights weights;
     Levels levels;
     (void)find_levels(step, &levels, &weights);
-    tensor->planes = levels.planes;
+    /* There is no code for two by channel. */
+    tensor->planes = gf_max(levels.planes, tensor->by_channel ? 3 : 2);
     tensor->height =
         rows_of(step->linear.height, tensor->by_channel ? LEAST_ROWS_BY_CHANNEL_16 : LEAST_ROWS);
     tensor->unit[0] = weights.unit * (levels.lowest > 0 ? 256.0 : 1.0);

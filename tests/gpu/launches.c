@@ -602,7 +602,7 @@ void test_large_kernels(void)
 /* Those that `tensor` stages, and small ones, whose rows stay in registers. */
 void test_kernels_on_16_bits(void)
 {
-    const size_t before = launches_of("tensor"), cases = quick ? 16 : 300;
+    const size_t before = launches_of("tensor"), cases = quick ? 40 : 300;
     for (size_t i = 0; i < 2 * cases; i++)
         kernel_on_16_bits(i / 2, i % 2 ? 9 : quick || below(3) ? 20 : 70);
     report(launches_of("tensor") - before > cases, "kernels on 16 bits", "few by tensor");
