@@ -1,7 +1,7 @@
 /* Method `special` for 3 x 3 taps on bytes that become bytes: one kernel on gray, or the lengths of
  * gradients on gray and RGB, where the memory's speed is nearly all that counts.
  *
- * A warp owns a short strip, as in special_short.cu: 8 output rows of 512 samples. It begins to
+ * A warp owns a short strip, as in special_short.cu: 6 or 7 output rows of 512 samples. It begins to
  * read all rows that the strip needs before it uses the first. A lane owns 16 neighbouring samples,
  * a vector of 16 bytes. It also reads what is beside its vector, of gray a sample on each side, of
  * colours a word: L1 has them, and that takes fewer instructions than neighbours who hand them
@@ -25,20 +25,19 @@
  * handed over. Ways of reading meet before the sums begin: where they do not, the compiler moves
  * reads down between the sums.
  *
- * Costs for a sample: (8 + 2) / 8 reads, those of other strips' rows from L2 or L1 as a rule, one
+ * No loop goes down the rows, and to a launch all code is new: that of 8 rows is more than caches of
+ * instructions hold, and takes longer to come to them than to be run.
+ *
+ * Costs for a sample: (6 + 2) / 6 reads, those of other strips' rows from L2 or L1 as a rule, one
  * write; 9 multiply-adds and some 4 operations, or for a length some 13. */
 #include "gpu/device.cuh"
 
 namespace
 {
 
-/* What may be tuned. */
-constexpr int ROWS = 8;              /* output rows of a strip */
-constexpr int WARPS = 4, BLOCKS = 5; /* of a block, one below the other; of a multiprocessor */
-
-constexpr int WORDS = 4, VECTOR = WORDS * 4;     /* of a lane; samples */
-constexpr int STRIP = 32 * VECTOR;               /* samples */
-constexpr int SIDE = 3, COUNT = ROWS + SIDE - 1; /* taps; input rows of a strip */
+constexpr int WORDS = 4, VECTOR = WORDS * 4; /* of a lane; samples */
+constexpr int STRIP = 32 * VECTOR;           /* samples */
+constexpr int SIDE = 3;                      /* taps */
 constexpr int REACH = 4; /* bytes beside a strip that are read; channels are no more */
 constexpr int ODD = 32;  /* samples of a row that are read one by one, at most */
 constexpr float UNIT = 1.0f / (1 << 24); /* of halves */
@@ -79,6 +78,12 @@ struct Bytes {
  * length. */
 enum Ending { BARE, SCALED, SIZE, LENGTH };
 
+/* What may be tuned: output rows of a strip; strips of a block, one below the other; blocks of a
+ * multiprocessor. (bench/results/2026-11-26-h200-5.md) */
+template <Ending ENDING> constexpr int ROWS = ENDING == LENGTH ? 7 : 6;
+template <Ending ENDING> constexpr int BLOCKS = ENDING == LENGTH ? 5 : 6;
+constexpr int WARPS = 4;
+
 /* Where a warp works. Input row 0 is that of the first tap for its first output row. */
 struct Strip {
     int top, rows; /* its first output row; how many it has */
@@ -93,17 +98,20 @@ template <int LANES = 32> __device__ int my_lane()
 
 /* ---- reading ---- */
 
-/* A strip's rows as a lane reads them, and what is beside its vectors: of gray a sample, of colours
- * a word. */
-struct Rows {
-    uint4 own[COUNT];
-    uint32_t left[COUNT], right[COUNT];
+/* Input rows of a strip of N. */
+template <int N> constexpr int COUNT = N + SIDE - 1;
+
+/* Those as a lane reads them, and what is beside its vectors: of gray a sample, of colours a
+ * word. */
+template <int N> struct Rows {
+    uint4 own[COUNT<N>];
+    uint32_t left[COUNT<N>], right[COUNT<N>];
 };
 
 /* Samples of each row that lanes read one by one: from `last_vector()` on, and at the end those
  * left of the picture. */
-struct alignas(16) Odd {
-    uint8_t samples[COUNT][ODD];
+template <int N> struct alignas(16) Odd {
+    uint8_t samples[COUNT<N>][ODD];
 };
 
 __device__ int last_vector(const Bytes &s)
@@ -135,11 +143,11 @@ __device__ int find_slot(const Bytes &s, const Strip &strip, int r)
 
 /* The slot of a strip's first input row, if all lie on the picture and one after the other in
  * memory; else -1. */
-__device__ int find_slots(const Bytes &s, const Strip &strip)
+template <int N> __device__ int find_slots(const Bytes &s, const Strip &strip)
 {
     const int slot = around(s, s.slot + strip.top);
     const bool inside = static_cast<unsigned>(strip.top) - s.from <= s.most;
-    return inside && slot + COUNT <= s.capacity ? slot : -1;
+    return inside && slot + COUNT<N> <= s.capacity ? slot : -1;
 }
 
 __device__ uint4 load_vector(const uint8_t *from)
@@ -170,12 +178,12 @@ template <int C> __device__ uint32_t load_beside(const uint8_t *from)
 
 /* Rows one after the other in memory, from where a lane's vector is in the first of them, and what
  * is beside it. */
-template <int C>
+template <int C, int N>
 __device__ void read_in_line(const uint8_t *own, const uint8_t *left, const uint8_t *right,
-                             unsigned stride, Rows &rows)
+                             unsigned stride, Rows<N> &rows)
 {
 #pragma unroll
-    for (int r = 0; r < COUNT; r++, own += stride, left += stride, right += stride) {
+    for (int r = 0; r < COUNT<N>; r++, own += stride, left += stride, right += stride) {
         rows.own[r] = load_vector(own);
         rows.left[r] = load_beside<C>(left);
         rows.right[r] = load_beside<C>(right);
@@ -184,12 +192,12 @@ __device__ void read_in_line(const uint8_t *own, const uint8_t *left, const uint
 
 /* Of colours: a strip at the picture's side has a pixel beside it in each of its rows. Lanes read a
  * sample each. */
-template <int C> __device__ void read_pixels(const Bytes &s, const Strip &strip, Odd &odd)
+template <int C, int N> __device__ void read_pixels(const Bytes &s, const Strip &strip, Odd<N> &odd)
 {
     const int lane = my_lane(), r = lane / C, channel = lane % C;
     const bool is_left = strip.first == 0;
     const int pixel = is_left ? s.left : s.right;
-    if (r >= COUNT)
+    if (r >= COUNT<N>)
         return;
     const int slot = find_slot(s, strip, r);
     const bool here = slot >= 0 && pixel >= 0;
@@ -198,11 +206,12 @@ template <int C> __device__ void read_pixels(const Bytes &s, const Strip &strip,
 }
 
 /* Puts those pixels beside the vector that is at the side. */
-__device__ void take_pixels(const Bytes &s, int own, const Odd &odd, Rows &rows)
+template <int N>
+__device__ void take_pixels(const Bytes &s, int own, const Odd<N> &odd, Rows<N> &rows)
 {
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < COUNT; r++) {
+    for (int r = 0; r < COUNT<N>; r++) {
         const uint32_t word = *reinterpret_cast<const uint32_t *>(odd.samples[r]);
         if (own == 0)
             rows.left[r] = word;
@@ -212,12 +221,12 @@ __device__ void take_pixels(const Bytes &s, int own, const Odd &odd, Rows &rows)
 }
 
 /* A strip with all its vectors on the picture. */
-template <int C, int LANES>
-__device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
+template <int C, int LANES, int N>
+__device__ void read_whole(const Bytes &s, const Strip &strip, Odd<N> &odd, Rows<N> &rows)
 {
     constexpr int before = C == 1 ? 1 : REACH;
     const int lane = my_lane<LANES>(), own = strip.first + lane * VECTOR;
-    const int end = strip.first + LANES * VECTOR, slots = find_slots(s, strip);
+    const int end = strip.first + LANES * VECTOR, slots = find_slots<N>(s, strip);
     const bool in_line = LANES == 32 ? slots >= 0 : __all_sync(~0u, slots >= 0);
     const bool at_side = strip.first == 0 || end == s.samples;
     if (in_line && !at_side) {
@@ -233,13 +242,13 @@ __device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &r
         const uint8_t *row = row_at(s, slots);
         read_in_line<C>(row + own, row + left, row + right, s.in_stride, rows);
     } else {
-        int found[(COUNT + LANES - 1) / LANES];
+        int found[(COUNT<N> + LANES - 1) / LANES];
 #pragma unroll
-        for (int i = 0; i * LANES < COUNT; i++)
+        for (int i = 0; i * LANES < COUNT<N>; i++)
             found[i] = find_slot(s, strip, i * LANES + lane);
         const uint32_t word = s.border_word, beside = C == 1 ? word & 0xff : word;
 #pragma unroll
-        for (int r = 0; r < COUNT; r++) {
+        for (int r = 0; r < COUNT<N>; r++) {
             const int slot = __shfl_sync(~0u, found[r / LANES], r % LANES, LANES);
             const uint8_t *row = row_at(s, max(slot, 0));
             const bool here = slot >= 0;
@@ -253,7 +262,8 @@ __device__ void read_whole(const Bytes &s, const Strip &strip, Odd &odd, Rows &r
 }
 
 /* Any strip. */
-template <int C> __device__ void read_any(const Bytes &s, const Strip &strip, Odd &odd, Rows &rows)
+template <int C, int N>
+__device__ void read_any(const Bytes &s, const Strip &strip, Odd<N> &odd, Rows<N> &rows)
 {
     const int lane = my_lane(), found = find_slot(s, strip, lane), from = last_vector(s);
     const int own = strip.first + lane * VECTOR;
@@ -262,21 +272,21 @@ template <int C> __device__ void read_any(const Bytes &s, const Strip &strip, Od
     const bool side_here = side >= 0 && side + REACH <= s.samples && (lane == 0 || lane == 31);
     const int single = find_sample<C>(s, lane < ODD - REACH ? from + lane : lane - ODD);
     const unsigned missing = __ballot_sync(~0u, found < 0);
-    uint32_t singles[COUNT], sides[COUNT];
+    uint32_t singles[COUNT<N>], sides[COUNT<N>];
 #pragma unroll
-    for (int r = 0; r < COUNT; r++) {
+    for (int r = 0; r < COUNT<N>; r++) {
         const uint8_t *row = row_at(s, max(__shfl_sync(~0u, found, r), 0));
         rows.own[r] = own_here ? load_vector(row + own) : make_uint4(0, 0, 0, 0);
         sides[r] = side_here ? load_word(row + side) : 0;
         singles[r] = single < 0 ? s.border_word & 0xff : __ldg(row + single);
     }
 #pragma unroll
-    for (int r = 0; r < COUNT; r++)
+    for (int r = 0; r < COUNT<N>; r++)
         odd.samples[r][lane] = static_cast<uint8_t>(singles[r]);
     __syncwarp();
     const int own_place = own - from, side_place = side < 0 ? ODD - REACH : side - from;
 #pragma unroll
-    for (int r = 0; r < COUNT; r++) {
+    for (int r = 0; r < COUNT<N>; r++) {
         const uint32_t b = s.border_word;
         if (!own_here && own_place < ODD)
             rows.own[r] = *reinterpret_cast<const uint4 *>(odd.samples[r] + own_place);
@@ -313,7 +323,7 @@ __device__ uint32_t odd_bytes(uint32_t word)
     return __byte_perm(word, 0, 0x4341);
 }
 
-template <int C> __device__ Halves find_halves(const Rows &rows, int r)
+template <int C, int N> __device__ Halves find_halves(const Rows<N> &rows, int r)
 {
     const uint4 own = rows.own[r];
     const uint32_t word[WORDS + 2] = {rows.left[r], own.x, own.y, own.z, own.w, rows.right[r]};
@@ -442,7 +452,7 @@ __device__ void store(const Bytes &s, uint8_t *to, int left, const float (&v)[VE
 
 /* From a strip's rows to its samples. */
 template <Ending ENDING, int C, int LANES, bool WHOLE>
-__device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
+__device__ void compute(const Bytes &s, const Strip &strip, const Rows<ROWS<ENDING>> &rows)
 {
     const int sample = strip.first + my_lane<LANES>() * VECTOR;
     uint8_t *to = s.out + blockIdx.z * s.out_batch +
@@ -450,7 +460,7 @@ __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
     float sums[SIDE][VECTOR] = {};
     Slopes slopes[SIDE] = {};
 #pragma unroll
-    for (int r = 0; r < COUNT; r++, to += r < SIDE ? 0 : s.out_stride) {
+    for (int r = 0; r < COUNT<ROWS<ENDING>>; r++, to += r < SIDE ? 0 : s.out_stride) {
         float v[VECTOR];
         const Halves halves = find_halves<C>(rows, r);
         if constexpr (ENDING == LENGTH) {
@@ -473,23 +483,24 @@ __device__ void compute(const Bytes &s, const Strip &strip, const Rows &rows)
 /* A strip is for LANES; of fewer than 32 a warp has several, one below the other, all of them
  * whole. */
 template <Ending ENDING, int C, int LANES>
-__global__ void __launch_bounds__(32 * WARPS, LANES == 32 ? BLOCKS : BLOCKS - 1)
+__global__ void __launch_bounds__(32 * WARPS, LANES == 32 ? BLOCKS<ENDING> : BLOCKS<ENDING> - 1)
     special_bytes(const __grid_constant__ Bytes s)
 {
-    __shared__ Odd odd[LANES == 32 ? WARPS : 1];
+    constexpr int N = ROWS<ENDING>;
     constexpr int LENGTH_OF_STRIP = LANES * VECTOR, BELOW = 32 / LANES;
+    __shared__ Odd<N> odd[LANES == 32 ? WARPS : 1];
     const int warp = gf_warp();
-    const int top = (static_cast<int>(blockIdx.y) * WARPS + warp) * BELOW * ROWS;
+    const int top = (static_cast<int>(blockIdx.y) * WARPS + warp) * BELOW * N;
     if (top >= s.rows)
         return;
     gf_wait_for_stream();
-    const int own_top = BELOW == 1 ? top : top + static_cast<int>(threadIdx.x) % 32 / LANES * ROWS;
-    const Strip strip = {min(own_top, s.last_top), min(s.rows, ROWS),
+    const int own_top = BELOW == 1 ? top : top + static_cast<int>(threadIdx.x) % 32 / LANES * N;
+    const Strip strip = {min(own_top, s.last_top), min(s.rows, N),
                          min(static_cast<int>(blockIdx.x) * LENGTH_OF_STRIP, s.last_first)};
     const int end = strip.first + LENGTH_OF_STRIP;
     const bool sides_here = C == 1 || end == s.samples || end + REACH <= s.samples;
-    Rows rows;
-    if (LANES < 32 || (s.rows >= ROWS && end <= s.samples && sides_here && s.vector_out)) {
+    Rows<N> rows;
+    if (LANES < 32 || (s.rows >= N && end <= s.samples && sides_here && s.vector_out)) {
         read_whole<C, LANES>(s, strip, odd[LANES == 32 ? warp : 0], rows);
         __syncwarp(); /* no instruction, but the compiler's order is better with it */
         compute<ENDING, C, LANES, true>(s, strip, rows);
@@ -501,7 +512,8 @@ __global__ void __launch_bounds__(32 * WARPS, LANES == 32 ? BLOCKS : BLOCKS - 1)
 
 /* ---- the launcher ---- */
 
-Bytes describe(const GfLaunch *launch)
+/* In strips of so many output rows. */
+Bytes describe(const GfLaunch *launch, int strip_rows)
 {
     const GfStep *step = launch->step;
     Bytes s = {};
@@ -517,14 +529,14 @@ Bytes describe(const GfLaunch *launch)
     s.top = static_cast<int>(top);
     s.rows = static_cast<int>(launch->y1 - launch->y0);
     const int from = s.top < 0 ? -s.top : 0;
-    const int below = static_cast<int>(step->in_height) - COUNT - s.top;
-    const int last = below < s.rows - ROWS ? below : s.rows - ROWS;
+    const int below = static_cast<int>(step->in_height) - (strip_rows + SIDE - 1) - s.top;
+    const int last = below < s.rows - strip_rows ? below : s.rows - strip_rows;
     s.from = static_cast<unsigned>(last < from ? s.rows : from);
     s.most = static_cast<unsigned>(last < from ? 0 : last - from);
     s.samples = static_cast<int>(step->in_width * step->channels);
     s.width = static_cast<int>(step->in_width);
     s.height = static_cast<int>(step->in_height);
-    s.last_top = s.rows > ROWS ? s.rows - ROWS : 0;
+    s.last_top = s.rows > strip_rows ? s.rows - strip_rows : 0;
     s.left = static_cast<int>(gf_border_index(-1, s.width, step->border));
     s.right = static_cast<int>(gf_border_index(s.width, s.width, step->border));
     s.vector_out = gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, VECTOR);
@@ -558,7 +570,7 @@ cudaError_t run_strips(const GfLaunch *launch, Bytes s, cudaStream_t stream)
     constexpr int LENGTH_OF_STRIP = LANES * VECTOR;
     const auto kernel = special_bytes<ENDING, C, LANES>;
     const dim3 grid(static_cast<unsigned>(gf_divide_up(s.samples, LENGTH_OF_STRIP)),
-                    static_cast<unsigned>(gf_divide_up(s.rows, ROWS * WARPS * 32 / LANES)),
+                    static_cast<unsigned>(gf_divide_up(s.rows, ROWS<ENDING> * WARPS * 32 / LANES)),
                     static_cast<unsigned>(launch->count));
     s.last_first = s.samples % VECTOR == 0 && s.samples >= LENGTH_OF_STRIP
                        ? s.samples - LENGTH_OF_STRIP
@@ -571,7 +583,7 @@ cudaError_t run_strips(const GfLaunch *launch, Bytes s, cudaStream_t stream)
 template <Ending ENDING, int C>
 cudaError_t run(const GfLaunch *launch, const Bytes &s, cudaStream_t stream)
 {
-    const bool whole = s.vector_out && s.samples % VECTOR == 0 && s.rows >= ROWS;
+    const bool whole = s.vector_out && s.samples % VECTOR == 0 && s.rows >= ROWS<ENDING>;
     if constexpr (C == 1) {
         if (whole && s.samples < STRIP) {
             if (s.samples >= 16 * VECTOR)
@@ -611,15 +623,16 @@ extern "C" bool gf_special_is_bytes(const GfLaunch *launch)
            launch->in.pixel == step->channels && launch->out.pixel == step->channels &&
            gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch, VECTOR) &&
            launch->in.stride <= UINT32_MAX && launch->out.stride <= UINT32_MAX &&
-           step->in_height <= MOST_BLOCKS * ROWS * WARPS;
+           step->in_height <= MOST_BLOCKS * ROWS<BARE> * WARPS;
 }
 
 extern "C" cudaError_t gf_launch_special_bytes(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
     GfGradient gradient;
-    Bytes s = describe(launch);
-    if (step->linear.filters == 1)
+    const bool single = step->linear.filters == 1;
+    Bytes s = describe(launch, single ? ROWS<BARE> : ROWS<LENGTH>);
+    if (single)
         return run_sum(launch, &s, stream);
     if (!gf_special_is_gradient(&step->linear, &gradient))
         return cudaErrorNotSupported;
