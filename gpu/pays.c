@@ -113,19 +113,23 @@ static double least_for_strips(const GfStep *step, size_t side)
     return gray ? (side <= 11 ? 3 << 18 : 3 << 17) : 1 << 19;
 }
 
-/* Small kernels on 16 bits, whose rows stay in registers (bench/results/2026-11-26-h200-5.md). */
+/* Small kernels on 16 bits, whose rows stay in registers. Weights of which four planes are needed
+ * take more time, which counts beside sums in f32 (bench/results/2026-11-26-h200-5.md). */
 static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
 {
     const double pixels = pixels_of(step, use), samples = pixels * (double)step->channels;
-    if (side == 1)
+    const bool slow = !use->wide && gf_tensor_levels(step) > 3;
+    if (side == 1 || (side == 3 && step->channels != 3 && slow))
         return false;
     if (step->channels != 3) {
         const bool two_passes = step->separable && side >= 7;
         return samples >= (two_passes ? 1 << 21 : use->wide && side < 9 ? 1 << 20 : 1 << 19);
     }
+    if (side >= 9)
+        return pixels > 1 << 17;
     if (side == 5)
-        return pixels >= 1 << 19 && (use->wide || pixels < 1 << 23);
-    return pixels > (side >= 9 ? 1 << 17 : use->wide ? 1 << 18 : 3 << 17);
+        return pixels >= 1 << 19 && (use->wide || (!slow && pixels < 1 << 23));
+    return pixels > (use->wide ? 1 << 18 : 3 << 17) && (!slow || pixels < 1 << 23);
 }
 
 /* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in

@@ -1,13 +1,13 @@
 /* Method `special` for 3 x 3 taps on bytes that become bytes: one kernel on gray, or the lengths of
  * gradients on gray and RGB, where the memory's speed is nearly all that counts.
  *
- * A warp owns a short strip, as in special_short.cu: 6 or 7 output rows of 512 samples. It begins to
- * read all rows that the strip needs before it uses the first. A lane owns 16 neighbouring samples,
- * a vector of 16 bytes. It also reads what is beside its vector, of gray a sample on each side, of
- * colours a word: L1 has them, and that takes fewer instructions than neighbours who hand them
- * over. The last strip of a row or a column overlaps the one before rather than be less than whole.
- * Gray pictures that are narrower have strips for fewer lanes, and a warp several of them. (What
- * was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
+ * A warp owns a short strip, as in special_short.cu: 6 or 7 output rows of 512 samples. It begins
+ * to read all rows that the strip needs before it uses the first. A lane owns 16 neighbouring
+ * samples, a vector of 16 bytes. It also reads what is beside its vector, of gray a sample on each
+ * side, of colours a word: L1 has them, and that takes fewer instructions than neighbours who hand
+ * them over. The last strip of a row or a column overlaps the one before rather than be less than
+ * whole. Gray pictures that are narrower have strips for fewer lanes, and a warp several of them.
+ * (What was slower: bench/results/2026-11-24-h200.md and 2026-11-24-h200-2.md.)
  *
  * A byte with a zero behind it is an f16: byte times 2^-24. So two bytes become a pair of halves by
  * one instruction, and floats by one more each. One kernel's sums are made of floats.
@@ -25,8 +25,8 @@
  * handed over. Ways of reading meet before the sums begin: where they do not, the compiler moves
  * reads down between the sums.
  *
- * No loop goes down the rows, and to a launch all code is new: that of 8 rows is more than caches of
- * instructions hold, and takes longer to come to them than to be run.
+ * No loop goes down the rows, and to a launch all code is new: that of 8 rows is more than caches
+ * of instructions hold, and takes longer to come to them than to be run.
  *
  * Costs for a sample: (6 + 2) / 6 reads, those of other strips' rows from L2 or L1 as a rule, one
  * write; 9 multiply-adds and some 4 operations, or for a length some 13. */

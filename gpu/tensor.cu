@@ -112,8 +112,8 @@ __device__ void multiply(Slot slot, const uint32_t (&words)[SLOTS], int (&sums)[
     }
 }
 
-/* The number that planes' sums stand for, in units, and of bytes 257 * GF_START more where there are
- * three: the offset takes that away again. (Of 16 bits that would cost too many digits.) */
+/* The number that planes' sums stand for, in units, and of bytes 257 * GF_START more where there
+ * are three: the offset takes that away again. (Of 16 bits that would cost too many digits.) */
 template <int SIZE, int PLANES> __device__ float join(const int (&sums)[PLANES][SUMS], int i)
 {
     if constexpr (SIZE > 1) {

@@ -15,6 +15,10 @@ void gf_tensor_plan(const GfStep *step, GfTensor *tensor);
  * that to pay (which with `any_size` does not count). */
 bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling);
 
+/* Planes of the second matrix of a step on samples of 16 bits whose rows stay in registers; 0: it
+ * is none. */
+size_t gf_tensor_levels(const GfStep *step);
+
 /* Is a step that gf_tensor_supports_kernels() takes computed in the way of larger kernels? */
 bool gf_tensor_is_large(const GfStep *step);
 

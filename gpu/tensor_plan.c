@@ -20,7 +20,7 @@ enum {
 enum { LEAST_ROLLING = 1 << 20, LEAST_ROLLING_ROW = 1 << 10, LEAST_ROWS_OF_ROLLING = 5 };
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
-static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2, allowed_of_levels = 4.5e-2;
+static const double allowed_u8 = 8e-4, allowed_u16 = 2e-2, allowed_of_levels = 4.8e-2;
 
 /* What three planes' sums are rounded by at most, in units: they are joined in f32, near 2^32. */
 static const double joined = 1024.0;
@@ -370,7 +370,7 @@ static bool levels_fit(const Levels *levels, const Weights *weights)
 }
 
 /* How far off a sample may be, in steps of the output: weights are, and sums without their lowest
- * level; what is joined in f32 is rounded six times. */
+ * level; joined in f32, scaled and added to the offset these are rounded. */
 static double reach_of_levels(const GfStep *step, const Levels *levels, const Weights *weights)
 {
     const size_t count = count_of(weights);
@@ -379,7 +379,9 @@ static double reach_of_levels(const GfStep *step, const Levels *levels, const We
     for (size_t i = 0; i < count && levels->lowest > 0; i++)
         error += abs(gf_weights_digit(weights->numbers[i] / weights->unit, 0)) * weights->unit *
                  UCHAR_MAX;
-    return fabs(step->linear.scale * step->gain) * error + 6.0 * 0x1p-24 * (USHRT_MAX + offset);
+    const double roundings = (double)levels->planes + 1.0;
+    return fabs(step->linear.scale * step->gain) * error +
+           0x1p-24 * (roundings * USHRT_MAX + 2.0 * offset);
 }
 
 /* In as few planes as are exact enough: two of small integers, else three or four. False: none are,
@@ -399,13 +401,19 @@ static bool find_levels(const GfStep *step, Levels *levels, Weights *weights)
            levels_fit(levels, weights);
 }
 
-bool gf_tensor_is_large(const GfStep *step)
+size_t gf_tensor_levels(const GfStep *step)
 {
     const GfStep computed = computed_step(step);
     Weights weights;
     Levels levels;
+    return find_levels(&computed, &levels, &weights) ? levels.planes : 0;
+}
+
+bool gf_tensor_is_large(const GfStep *step)
+{
+    const GfStep computed = computed_step(step);
     if (step->in == GF_U16)
-        return !find_levels(&computed, &levels, &weights);
+        return gf_tensor_levels(step) == 0;
     return !use_factors(step) && !fits(&computed);
 }
 

@@ -763,6 +763,17 @@ static void test_measured_on_16_bits(void **unused)
             print_message("case %zu\n", i);
         assert_string_equal(chosen, cases[i].name);
     }
+    weights[0] = 3.0; /* which takes four planes */
+    for (size_t channels = 1; channels <= 3; channels += 2)
+        for (size_t side = 3; side <= 9; side += 2) {
+            GfStep step = bank(channels, side, side, weights);
+            step.in = step.out = GF_U16;
+            place(&step, 4096, 4096, NULL);
+            assert_int_equal(gf_tensor_levels(&step), 4);
+            assert_string_equal(choose_for(&step, true), "tensor");
+            const bool slow = channels == 1 ? side == 3 : side < 9;
+            assert_string_equal(choose_for(&step, false), slow ? "special" : "tensor");
+        }
 }
 
 static void test_older_cards(void **unused)
