@@ -47,7 +47,6 @@ struct GfByteStrips {
     bool simple;                /* to bytes, finished or magnitudes */
     float magnitude;            /* what lengths of two responses are multiplied by; 0: all else */
     bool vectors_in, pairs_out; /* lie in memory as they are accessed; by channel single samples */
-    bool vectors_out;           /* so do vectors of 16 bytes */
     GfBorder border;
     uint32_t border_word;
     float scale[GF_TENSOR_FILTERS], offset[GF_TENSOR_FILTERS];
@@ -55,6 +54,7 @@ struct GfByteStrips {
     float kept_scale, kept_offset; /* of one that is copied */
     GfFinish<float> finish;
     const uint32_t *words; /* the second matrix */
+    bool vectors_out;      /* output rows lie in memory as vectors of 16 bytes do */
 };
 
 /* ---- a strip ---- */
@@ -66,9 +66,9 @@ template <typename S> constexpr int GF_TURNS = (S::rows * S::vectors + S::team -
 template <typename S> constexpr int GF_WARPS = S::team == 32 ? GF_STRIP_WARPS : S::team / 32;
 
 /* A thread's number in its team. */
-template <typename S> __device__ int gf_member()
+template <typename S> __device__ unsigned gf_member()
 {
-    return static_cast<int>(threadIdx.x) % S::team;
+    return threadIdx.x % S::team;
 }
 
 /* All of a team do, and see what others have put into shared memory. */
@@ -160,9 +160,10 @@ template <typename S> struct GfByteStream {
         for (int t = 0; t < GF_TURNS<S>; t++)
             from[t] = row + (first_row + row_of_turn(t)) * static_cast<long long>(s.in.stride) +
                       vector_of_turn(t) * 16;
+        send_plain_or_mapped(0, first_row);
 #pragma unroll 1
-        for (int batch = 0; batch < GF_BATCHES; batch++)
-            send_plain_or_mapped(batch * BATCH, batch == 0 ? first_row : 0);
+        for (int batch = 1; batch < GF_BATCHES; batch++)
+            send_plain_or_mapped(batch * BATCH, 0);
     }
 
     __device__ unsigned of_channel(unsigned first, unsigned second, unsigned third) const
@@ -225,6 +226,12 @@ template <typename S> struct GfByteStream {
             __shfl_sync(~0u, reinterpret_cast<unsigned long long>(found), i));
     }
 
+    /* Which byte of its sample is the k-th odd one? */
+    __device__ int byte_of_sample(int k) const
+    {
+        return S::size == 1 ? 0 : (k < w.left ? k : k - w.left + w.right) % S::size;
+    }
+
     /* Any batch: vectors, then the odd bytes one by one. */
     __device__ void send_mapped(int to) const
     {
@@ -247,15 +254,15 @@ template <typename S> struct GfByteStream {
             rows[r] = row_of(found, r);
 #pragma unroll 1
         for (int k = gf_member<S>(); k < w.odd; k += S::team) {
-            const int place = ring.places[k], at = k < w.left ? k : k - w.left + w.right;
+            const int place = ring.places[k];
             uint8_t byte[S::rows];
 #pragma unroll
             for (int r = 0; r < S::rows; r++) {
-                byte[r] = static_cast<uint8_t>(s.border_word >> at % S::size * 8);
+                byte[r] = static_cast<uint8_t>(s.border_word >> byte_of_sample(k) * 8);
                 if (rows[r] && place >= 0)
                     byte[r] = rows[r][place];
             }
-            uint8_t *there = bytes() + to + w.lead + at;
+            uint8_t *there = bytes() + to + w.lead + (k < w.left ? k : k - w.left + w.right);
 #pragma unroll
             for (int r = 0; r < S::rows; r++)
                 there[r * S::vectors * 16] = byte[r];
