@@ -1,8 +1,8 @@
-/* Method `tensor`: banks on pictures of 8 bits as products of matrices of bytes, which tensor cores
- * make; exact, since the weights are integers in one plane of signed bytes or in three
- * (gpu/tensor_shape.h). The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing
- * Memory Efficiency for Convolution Kernels on Kepler GPUs" (DAC 2017): each is read once and its
- * rows roll through registers. (The matrices are beyond the sources.)
+/* Method `tensor`: banks on pictures of 8 and 16 bits as products of matrices of bytes, which
+ * tensor cores make; exact, since the weights are integers in one plane of signed bytes or in
+ * three (gpu/tensor_shape.h). The pixels flow as in algorithm 1 of Chen, Chen, Chen and Hu,
+ * "Optimizing Memory Efficiency for Convolution Kernels on Kepler GPUs" (DAC 2017): each is read
+ * once and its rows roll through registers. (The matrices are beyond the sources.)
  *
  * A warp owns a strip of 128 samples and walks down its rows. The strip is 16 blocks of 8 samples,
  * the rows of the first matrix; a lane holds, of two blocks, one word of each 16 bytes of an input
@@ -19,6 +19,10 @@
  * block 8, and the second matrix that of a gray picture. The ring holds rows as they are in memory;
  * a lane picks its word of four samples from the 12 bytes of their pixels. Three warps side by side
  * make the three channels, so that what they write meets in L2.
+ *
+ * Samples of 16 bits are two bytes beside each other (gpu/tensor_shape.h), blocks and strips have
+ * as many of them. By channel three warps are a team: they bring rows for each other, and put what
+ * they make into shared memory, where it becomes whole pixels.
  *
  * Costs for a sample: one read (but for the halo: a kernel's width a strip, its height a chunk of
  * rows; by channel two more, from the caches), one write; 32 bytes' products for each filter,

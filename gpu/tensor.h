@@ -32,6 +32,7 @@ GfStatus gf_tensor_large_supports(const GfStep *step);
 GfStatus gf_tensor_large_plan(const GfStep *step, GfTensorLarge *large, uint32_t **words);
 size_t gf_tensor_large_words(const GfTensorLarge *large);
 
+/* What gf_tensor_is_exact() says of that way. */
 bool gf_tensor_large_is_exact(const GfStep *step);
 
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be
