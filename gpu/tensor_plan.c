@@ -381,7 +381,7 @@ static double reach_of_levels(const GfStep *step, const Levels *levels, const We
                  UCHAR_MAX;
     const double roundings = (double)levels->planes + 1.0;
     return fabs(step->linear.scale * step->gain) * error +
-           0x1p-24 * (roundings * USHRT_MAX + 2.0 * offset);
+           0x1p-24 * (roundings * (USHRT_MAX + offset) + offset);
 }
 
 /* In as few planes as are exact enough: two of small integers, else three or four. False: none are,

@@ -271,6 +271,11 @@ static void test_who_has_levels(void **unused)
     step.out = GF_U8;
     assert_true(gf_tensor_is_large(&step));
     step = bank_on_16_bits(1, 7, 7, weights);
+    step.linear.offset = -2e5; /* what f32 rounds is larger than what is left */
+    assert_true(gf_tensor_is_large(&step));
+    step.linear.offset = -1e4;
+    assert_false(gf_tensor_is_large(&step));
+    step.linear.offset = 0.0;
     step.linear.scale = 1e5; /* rounding of weights is seen */
     assert_true(gf_tensor_is_large(&step));
     for (size_t i = 0; i < 9 * 9; i++) /* sums of a plane's digits beyond 2^22 */
