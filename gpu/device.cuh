@@ -12,6 +12,7 @@
 #include "gpu/samples.cuh"
 #include "gpu/special.cuh"
 #include "gpu/special_rows.cuh"
+#include "gpu/special_short.cuh"
 #include "gpu/tensor_bytes.cuh"
 #include "gpu/tensor_first.cuh"
 #include "gpu/tensor_rolling.cuh"

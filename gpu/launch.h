@@ -141,6 +141,9 @@ bool gf_special_is_gradient(const GfLinear *linear, GfGradient *gradient);
 /* Is it a step for the form of `special` for 3 x 3 on bytes, wherever its rows lie? */
 bool gf_special_takes_bytes(const GfStep *step);
 
+/* The same for its form for maps of a channel of floats. */
+bool gf_special_takes_maps(const GfStep *step);
+
 /* The two halves of `im2col` around the matrix product. Output positions [first, first +
  * positions), counted along the rows [y0, y1) of picture n, become the columns of a row-major
  * matrix of channels * height * width rows of `positions` numbers (f64 when wide, else f32); and
@@ -174,14 +177,17 @@ cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
  * whose sums need f64? */
 bool gf_special_is_tile(const GfStep *step, bool wide);
 
-/* The forms of `special` for one small kernel on a channel of floats, for 3 x 3 on bytes, for
- * layers of one channel on small pictures (is a launch one for them?), for others and for depthwise
- * layers, and for single kernels in tiles, which gf_launch_special() passes on. */
+/* The forms of `special` for one small kernel on a channel of floats, for the maps of such a
+ * channel, for 3 x 3 on bytes, for layers of one channel on small pictures (is a launch one for
+ * them?), for others and for depthwise layers, and for single kernels in tiles, which
+ * gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
+bool gf_special_is_maps(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);
 bool gf_special_is_small(const GfLaunch *launch);
 cudaError_t gf_launch_special_bytes(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_special_maps(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);

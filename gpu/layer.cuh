@@ -58,11 +58,11 @@ template <int K, typename Geometry> struct GfFilters {
 
 /* ---- a tile ---- */
 
-/* The responses of one filter, in the order of its taps. FULL: the kernel is K x K, else it is
+/* The sums of one filter, in the order of its taps. FULL: the kernel is K x K, else it is
  * smaller. */
 template <int K, bool FULL>
-__device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
-                                  const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
+__device__ inline void gf_sum_tile(const GfLayer &layer, const GfNumbers<K> &numbers,
+                                   const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
 {
 #pragma unroll
     for (int i = 0; i < GF_TILE_OUTPUTS; i++)
@@ -77,6 +77,13 @@ __device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numb
             for (int i = 0; i < GF_TILE_OUTPUTS; i++)
                 v[i] = fmaf(numbers.v[ky * K + kx], x[ky + i / GF_TILE][kx + i % GF_TILE], v[i]);
         }
+}
+
+/* Sums become responses. POSTS: functions other than ReLU may follow. */
+template <int K, bool POSTS>
+__device__ inline void gf_finish_sums(const GfLayer &layer, const GfNumbers<K> &numbers,
+                                      float (&v)[GF_TILE_OUTPUTS])
+{
     if (layer.scaled)
 #pragma unroll
         for (int i = 0; i < GF_TILE_OUTPUTS; i++)
@@ -85,8 +92,16 @@ __device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numb
 #pragma unroll
         for (int i = 0; i < GF_TILE_OUTPUTS; i++)
             v[i] = fmaf(gf_more(v[i], 0.0f), layer.finish.gain, layer.finish.mid);
-    else if (layer.finish.posts > 0)
+    else if (POSTS && layer.finish.posts > 0)
         gf_post_each(layer.finish, v, [](int) { return true; });
+}
+
+template <int K, bool FULL>
+__device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
+                                  const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
+{
+    gf_sum_tile<K, FULL>(layer, numbers, x, v);
+    gf_finish_sums<K, true>(layer, numbers, v);
 }
 
 /* The maxima or means of the windows of a tile, as pool.cu makes them. */
@@ -175,6 +190,43 @@ __device__ inline void gf_finish_tile(const GfLayer &layer, const GfTilePlace &p
         float pooled[GF_TILE_OUTPUTS / 4];
         gf_pool_tile(layer.average, v, pooled);
         gf_store_tile<SIDE>(layer, place, f, pooled);
+    }
+}
+
+/* ---- rows that begin anywhere ---- */
+
+/* Floats of a line of memory, and of a strip: a row of a warp's tiles, side by side. */
+constexpr int GF_LINE = 32, GF_LAYER_STRIP = 32 * GF_TILE;
+
+/* Where the rows of a strip are woven, two in turn, so that one is written while the other is
+ * read. */
+using GfWeave = float4[2][32];
+
+/* Stores a strip's rows, the first sample of the first at `to`, in column `left` of the map, so
+ * that neighbouring lanes store neighbouring samples. `lead`: strips store whole lines, the first
+ * of them `lead` columns before the map; else 0. */
+__device__ inline void gf_store_woven(const GfLayer &layer, unsigned char *to, int rows, int left,
+                                      int lead, const float (&v)[GF_TILE_OUTPUTS], GfWeave &weave)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < GF_TILE; r++, to += layer.out.stride) {
+        const float *row = reinterpret_cast<const float *>(weave[r % 2]);
+        const int before =
+            static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof *row % GF_LINE);
+        /* Of whole lines, what the strip before and the next one store. */
+        const int spare = lead > 0 ? before : 0;
+        const int first = max(-left, lead - spare);
+        const int end = min(layer.out_width - left, GF_LAYER_STRIP - spare);
+        weave[r % 2][lane] =
+            make_float4(v[r * GF_TILE], v[r * GF_TILE + 1], v[r * GF_TILE + 2], v[r * GF_TILE + 3]);
+        __syncwarp();
+#pragma unroll
+        for (int line = 0; line <= GF_LAYER_STRIP / GF_LINE; line++) {
+            const int column = line * GF_LINE + lane - before;
+            if (r < rows && column >= first && column < end)
+                reinterpret_cast<float *>(to)[column] = row[column];
+        }
     }
 }
 

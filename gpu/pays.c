@@ -230,7 +230,8 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
         return vectors && maps >= 32 && pixels < 1 << 15;
     if (pixels < (vectors ? 1 << 18 : 1 << 14))
         return pixels >= 1 << 11 && (maps >= 4 || pixels < 1 << 14);
-    return vectors && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
+    return !gf_special_takes_maps(step) && vectors && maps >= 8 && full &&
+           (maps < 32 || pixels < 1 << 23);
 }
 
 static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use)

@@ -37,7 +37,6 @@ constexpr int N = GF_TILE, ROWS = GF_TILE; /* outputs of a thread for one filter
 constexpr int STRIP_TILES = 32;            /* threads side by side, at most */
 constexpr int STRIP = STRIP_TILES * N;     /* columns of a strip, at most */
 constexpr int RING_FLOATS = 9 << 10;       /* so that the blocks of a multiprocessor have room */
-constexpr int LINE = 32;                   /* floats */
 constexpr int LEAST_WOVEN = 2 * STRIP;     /* columns */
 constexpr double LARGE = 1.6;              /* L2s of maps, from which on lines are whole */
 
@@ -237,37 +236,6 @@ __device__ void load_window(const Geometry &g, const Tile &tile, const float *ri
     }
 }
 
-/* ---- rows that begin anywhere ---- */
-
-/* Where the rows of a warp's tiles are woven, two in turn, so that one is written while the other
- * is read. */
-using Weave = float4[2][STRIP_TILES];
-
-/* Stores the tiles of map f of a strip whose first column is `left`. */
-__device__ void store_woven(const Geometry &g, const GfTilePlace &place, int left, int f,
-                            const float (&v)[GF_TILE_OUTPUTS], Weave &weave)
-{
-    const int lane = threadIdx.x % 32;
-    unsigned char *to = place.to + f * g.plane_bytes - lane * sizeof *weave[0];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++, to += g.out.stride) {
-        const float *row = reinterpret_cast<const float *>(weave[r % 2]);
-        const int before = static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof *row % LINE);
-        /* Of whole lines, what the strip before and the next one store. */
-        const int spare = g.before > 0 ? before : 0;
-        const int first = max(-left, g.before - spare),
-                  end = min(g.out_width - left, STRIP - spare);
-        weave[r % 2][lane] = make_float4(v[r * N], v[r * N + 1], v[r * N + 2], v[r * N + 3]);
-        __syncwarp();
-#pragma unroll
-        for (int line = 0; line <= STRIP / LINE; line++) {
-            const int column = line * LINE + lane - before;
-            if (r < place.rows && column >= first && column < end)
-                reinterpret_cast<float *>(to)[column] = row[column];
-        }
-    }
-}
-
 /* ---- the kernel ---- */
 
 /* All filters of one unit on one tile. */
@@ -275,7 +243,7 @@ template <int K, bool FULL, int SIDE>
 __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile, int first_filter,
                          int end_filter, const float *ring)
 {
-    __shared__ Weave weaves[WARPS];
+    __shared__ GfWeave weaves[WARPS];
     const GfTilePlace place =
         gf_place_tile<SIDE>(s.g, block.picture, block.top - s.g.y0 + tile.row,
                             block.rows - tile.row, block.left + tile.column, tile.exists);
@@ -285,7 +253,8 @@ __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile
         float v[GF_TILE_OUTPUTS];
         gf_respond<K, FULL>(s.g, s.numbers[f], x, v);
         if (SIDE == 1 && s.g.woven)
-            store_woven(s.g, place, block.left, f, v, weaves[gf_warp()]);
+            gf_store_woven(s.g, place.to + f * s.g.plane_bytes - threadIdx.x % 32 * sizeof(float4),
+                           place.rows, block.left, s.g.before, v, weaves[gf_warp()]);
         else
             gf_finish_tile<SIDE>(s.g, place, f, v);
     }
@@ -364,10 +333,10 @@ void cut_columns(Geometry *g, int most_tiles, int overhang)
         g->tiles = STRIP_TILES;
     g->tile_share = static_cast<unsigned>(65536 / g->tiles + 1);
     g->columns = g->tiles * N;
-    g->before = g->woven && has_whole_lines(*g) ? LINE : 0;
+    g->before = g->woven && has_whole_lines(*g) ? GF_LINE : 0;
     g->apart = g->columns - g->before;
     g->strips = static_cast<unsigned>(
-        gf_divide_up(g->out_width + (g->before > 0 ? LINE - 1 : 0), g->apart));
+        gf_divide_up(g->out_width + (g->before > 0 ? GF_LINE - 1 : 0), g->apart));
     g->pitch = g->columns + overhang;
     while ((ROWS * g->pitch - g->columns) % 32 != 0)
         g->pitch += 4;

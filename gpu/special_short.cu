@@ -30,6 +30,8 @@
  * stores are lines of memory: lanes hand on what belongs to the line of another. */
 #include "gpu/device.cuh"
 
+using namespace gf_short;
+
 namespace
 {
 
@@ -40,7 +42,6 @@ template <int K> constexpr int DOWN = K == 5 ? 2 : 1; /* and below each other */
 template <int K>
 constexpr int BLOCKS = (K == 7 ? 5 : 6) / DOWN<K>; /* of a multiprocessor, at least */
 
-constexpr int VECTOR = 4, STRIP = 32 * VECTOR;       /* samples of a lane, of a strip */
 template <int K> constexpr int COUNT = ROWS + K - 1; /* input rows of a strip */
 static_assert(2 * COUNT<GF_SPECIAL_SIDE> <= 32);     /* vectors beside it, a lane each */
 
@@ -57,16 +58,9 @@ constexpr size_t MOST_COLUMNS = (1u << 31) - 4 * STRIP * ACROSS; /* so that int 
 
 /* ---- what a launch is told ---- */
 
-template <int K> struct Short {
-    GfRows in;
+template <int K> struct Short : Plane {
     GfOutRows out;
-    size_t y0, rows; /* first output row, and how many there are */
-    int width;
-    long long height;
-    long long origin_y; /* input row of the first tap for output row 0 */
-    bool vector_out;    /* vectors are aligned where samples go */
-    GfBorder border;
-    float border_value;
+    bool vector_out;     /* vectors are aligned where samples go */
     float scale, offset; /* of a sum; the offset is -0 where there is none, which changes nothing */
     unsigned keep;       /* bits of a number: all but the sign for its size */
     float taps[K * K];
@@ -76,86 +70,12 @@ template <int K> struct Short {
     bool plain;              /* a sum is what is stored */
 };
 
-/* Where a warp works, or a block. Input row 0 is that of the first tap for its first output row. */
-struct Strip {
-    size_t top;      /* its first output row, */
-    int rows, first; /* how many it has, its first column */
-};
-
-__device__ int my_lane()
-{
-    return static_cast<int>(threadIdx.x % 32);
-}
-
 /* ---- reading ---- */
 
 /* A strip's rows as a lane reads them, and the vector beside the strip that it reads. */
 template <int K> struct Rows {
     float4 own[COUNT<K>], side;
 };
-
-/* Four samples, one by one. What does not lie on the picture is read as well, from somewhere else,
- * so that no read waits for a choice. */
-__device__ float4 gather(const float *row, const int (&columns)[VECTOR], float border)
-{
-    float v[VECTOR];
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++)
-        v[i] = __ldg(row + max(columns[i], 0));
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++)
-        v[i] = columns[i] < 0 ? border : v[i];
-    return make_float4(v[0], v[1], v[2], v[3]);
-}
-
-/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands,
- * or where no output row meets it. */
-template <int K> __device__ int find_slot(const Short<K> &s, const Strip &strip, int r)
-{
-    if (r >= strip.rows + K - 1)
-        return -1;
-    const long long y =
-        gf_border_index(static_cast<long long>(strip.top) + s.origin_y + r, s.height, s.border);
-    const size_t slot = static_cast<size_t>(y) - s.in.first;
-    return y < 0 ? -1 : static_cast<int>(slot - (slot >= s.in.capacity ? s.in.capacity : 0));
-}
-
-/* The slot of a strip's first input row, if all rows lie on the picture and one after the other in
- * memory; else -1. */
-template <int K, int TALL> __device__ int find_slots(const Short<K> &s, const Strip &strip)
-{
-    constexpr int COUNT = TALL + K - 1;
-    const long long y = static_cast<long long>(strip.top) + s.origin_y;
-    size_t slot = static_cast<size_t>(y) - s.in.first;
-    slot -= slot >= s.in.capacity ? s.in.capacity : 0;
-    const bool together =
-        strip.rows == TALL && y >= 0 && y + COUNT <= s.height && slot + COUNT <= s.in.capacity;
-    return together ? static_cast<int>(slot) : -1;
-}
-
-template <int K> __device__ const float *row_at(const Short<K> &s, int slot)
-{
-    return reinterpret_cast<const float *>(static_cast<const unsigned char *>(s.in.samples) +
-                                           static_cast<size_t>(slot) * s.in.stride +
-                                           blockIdx.z * s.in.batch);
-}
-
-/* The columns of four samples from `first` on; beside the picture, as far as taps reach, those that
- * stand for them. -1: the constant, or what nothing needs. */
-template <int K> __device__ void find_columns(const Short<K> &s, int first, int (&columns)[VECTOR])
-{
-    constexpr int SIDE = K / 2;
-    const int width = s.width, lane = my_lane();
-    const int beside = lane < SIDE ? lane - SIDE : width + lane - SIDE; /* that this lane finds */
-    const int found = static_cast<int>(gf_border_index(beside, s.width, s.border));
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++) {
-        const int c = first + i, finder = (c < 0 ? c : c - width) + SIDE;
-        const int other = __shfl_sync(~0u, found, finder & 31);
-        const bool reached = c >= -SIDE && c < width + SIDE;
-        columns[i] = c >= 0 && c < width ? c : reached ? other : -1;
-    }
-}
 
 /* All that lies on the picture, its rows one after the other in memory from `row` on. */
 template <int K>
@@ -182,7 +102,7 @@ __device__ void read_any(const Short<K> &s, int from, int found, int first, floa
             own[i] = gf_load_in_order(row(i) + (reached ? first : 0));
     } else {
         int columns[VECTOR];
-        find_columns(s, first, columns);
+        find_columns<K>(s, find_beside<K>(s), first, columns);
 #pragma unroll
         for (int i = 0; i < N; i++)
             own[i] = gather(row(i), columns, s.border_value);
@@ -199,7 +119,7 @@ __device__ void read_any(const Short<K> &s, int from, int found, int first, floa
 template <int K> __device__ float4 read_side(const Short<K> &s, int found, int first)
 {
     int columns[VECTOR];
-    find_columns(s, first, columns);
+    find_columns<K>(s, find_beside<K>(s), first, columns);
     for (int &column : columns)
         column = found < 0 ? -1 : column;
     return gather(row_at(s, max(found, 0)), columns, s.border_value);
@@ -215,7 +135,7 @@ template <int K> __device__ void read_rows(const Short<K> &s, const Strip &strip
             rows.side = gf_load_in_order(row_at(s, slots + r) + side);
         read_own(s, row_at(s, slots), first, rows);
     } else {
-        const int found = slots >= 0 ? slots + r : find_slot(s, strip, r);
+        const int found = slots >= 0 ? slots + r : find_slot<K>(s, strip, r);
         if (slots >= 0 && strip.first + STRIP <= s.width)
             read_own(s, row_at(s, slots), first, rows);
         else
@@ -390,7 +310,7 @@ __device__ void read_share(const Short<K> &s, int warp, const Strip &strip, Shar
         share.side = gf_load_in_order(row_at(s, slots + r) + side);
         read_own(s, warp, slots, first, share);
     } else {
-        const int found = find_slot(s, strip, lane);
+        const int found = find_slot<K>(s, strip, lane);
         if (slots >= 0 && strip.first + STRIP <= s.width)
             read_own(s, warp, slots, first, share);
         else
@@ -533,7 +453,7 @@ template <int K> __device__ void copy_rows(const Short<K> &s, const Strip &strip
             each([&](int, int c) { __pipeline_memcpy_async(&to[r][c], row + c, sizeof(float)); });
         return;
     }
-    const int found = find_slot(s, strip, lane);
+    const int found = find_slot<K>(s, strip, lane);
     int columns[COPIES];
 #pragma unroll
     for (int i = 0; i < COPIES; i++) {
@@ -654,16 +574,9 @@ template <typename Out, int K> Short<K> describe(const GfLaunch *launch)
     const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
     const double offset = shift * step->gain + step->mid;
     Short<K> s = {};
-    s.in = launch->in;
+    static_cast<Plane &>(s) = plane_of(launch);
     s.out = launch->out;
-    s.y0 = launch->y0;
-    s.rows = launch->y1 - launch->y0;
-    s.width = static_cast<int>(step->in_width);
-    s.height = static_cast<long long>(step->in_height);
-    s.origin_y = step->origin_y;
     s.vector_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch, VECTOR * sizeof(Out));
-    s.border = step->border;
-    s.border_value = static_cast<float>(step->border_value);
     s.scale = static_cast<float>(step->linear.scale * step->gain);
     s.offset = offset == 0.0 ? -0.0f : static_cast<float>(offset);
     s.keep = step->posts == 0 ? ~0u : 0x7fffffffu;

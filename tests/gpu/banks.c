@@ -305,6 +305,12 @@ void test_short_strips(void)
             for (int border = 0; border < (quick ? 1 : GF_BORDER_VALID); border++)
                 run_one("short strips", format_of(large[i][0], large[i][1], 1, GF_F32),
                         options_of(GF_F32, (GfBorder)border), kernel(1, side, side, FRACTION));
+    /* Up to 2^22 pixels go as maps (gpu/special_maps.cu). */
+    for (size_t side = 3; side <= (quick ? 0 : 5); side += 2)
+        for (size_t width = 2056; width <= 2057; width++)
+            run_one("short strips", format_of(width, 2057, 1, GF_F32),
+                    options_of(GF_F32, (GfBorder)((side + width) % GF_BORDER_VALID)),
+                    kernel(1, side, side, FRACTION));
     for (int border = 0; border < (quick ? 0 : GF_BORDER_VALID); border++)
         run_one("short strips", format_of(131, 16411, 1, GF_F32),
                 options_of(GF_F32, (GfBorder)border), kernel(1, 7, 7, FRACTION));

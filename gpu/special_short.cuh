@@ -1,0 +1,125 @@
+/* Where the rows and columns of short strips lie that `special` reads of a channel of floats
+ * (special_short.cu, special_maps.cu): a warp's 128 neighbouring samples of some rows. A lane has
+ * four neighbours, a vector of 16 bytes. */
+#pragma once
+
+#include "gpu/blocks.cuh"
+#include "gpu/instructions.cuh"
+#include "gpu/problem.cuh"
+
+namespace gf_short
+{
+
+constexpr int VECTOR = 4, STRIP = 32 * VECTOR; /* samples of a lane, of a strip */
+
+/* A channel of floats. */
+struct Plane {
+    GfRows in;
+    size_t y0, rows; /* first output row, and how many there are */
+    int width;
+    long long height;
+    long long origin_y; /* input row of the first tap for output row 0 */
+    GfBorder border;
+    float border_value;
+};
+
+/* Where a warp works, or a block. Input row 0 is that of the first tap for its first output row. */
+struct Strip {
+    size_t top;      /* its first output row, */
+    int rows, first; /* how many it has, its first column */
+};
+
+__device__ inline int my_lane()
+{
+    return static_cast<int>(threadIdx.x % 32);
+}
+
+/* Four samples, one by one. What does not lie on the picture is read as well, from somewhere else,
+ * so that no read waits for a choice. */
+__device__ inline float4 gather(const float *row, const int (&columns)[VECTOR], float border)
+{
+    float v[VECTOR];
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        v[i] = __ldg(row + max(columns[i], 0));
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        v[i] = columns[i] < 0 ? border : v[i];
+    return make_float4(v[0], v[1], v[2], v[3]);
+}
+
+/* The slot in memory of a strip's input row r by the border's rule; -1 where the constant stands,
+ * or where no output row meets it. */
+template <int K> __device__ int find_slot(const Plane &plane, const Strip &strip, int r)
+{
+    if (r >= strip.rows + K - 1)
+        return -1;
+    const long long y = gf_border_index(static_cast<long long>(strip.top) + plane.origin_y + r,
+                                        plane.height, plane.border);
+    const size_t slot = static_cast<size_t>(y) - plane.in.first;
+    return y < 0 ? -1
+                 : static_cast<int>(slot - (slot >= plane.in.capacity ? plane.in.capacity : 0));
+}
+
+/* The slot of a strip's first input row, if all rows lie on the picture and one after the other in
+ * memory; else -1. */
+template <int K, int TALL> __device__ int find_slots(const Plane &plane, const Strip &strip)
+{
+    constexpr int COUNT = TALL + K - 1;
+    const long long y = static_cast<long long>(strip.top) + plane.origin_y;
+    size_t slot = static_cast<size_t>(y) - plane.in.first;
+    slot -= slot >= plane.in.capacity ? plane.in.capacity : 0;
+    const bool together = strip.rows == TALL && y >= 0 && y + COUNT <= plane.height &&
+                          slot + COUNT <= plane.in.capacity;
+    return together ? static_cast<int>(slot) : -1;
+}
+
+__device__ inline const float *row_at(const Plane &plane, int slot)
+{
+    return reinterpret_cast<const float *>(static_cast<const unsigned char *>(plane.in.samples) +
+                                           static_cast<size_t>(slot) * plane.in.stride +
+                                           blockIdx.z * plane.in.batch);
+}
+
+/* The column that stands for one beside the picture, each lane another: those left of it, as far as
+ * taps reach, then those right of it. -1: the constant. */
+template <int K> __device__ int find_beside(const Plane &plane)
+{
+    constexpr int SIDE = K / 2;
+    const int lane = my_lane(), beside = lane < SIDE ? lane - SIDE : plane.width + lane - SIDE;
+    return static_cast<int>(gf_border_index(beside, plane.width, plane.border));
+}
+
+/* The columns of N samples from `first` on; beside the picture, those that stand for them. -1:
+ * the constant, or what nothing needs. */
+template <int K, int N>
+__device__ void find_columns(const Plane &plane, int beside, int first, int (&columns)[N])
+{
+    constexpr int SIDE = K / 2;
+    const int width = plane.width;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const int c = first + i, finder = (c < 0 ? c : c - width) + SIDE;
+        const int other = __shfl_sync(~0u, beside, finder & 31);
+        const bool reached = c >= -SIDE && c < width + SIDE;
+        columns[i] = c >= 0 && c < width ? c : reached ? other : -1;
+    }
+}
+
+/* Of a launch; all but what it is told of the output. */
+inline Plane plane_of(const GfLaunch *launch)
+{
+    const GfStep *step = launch->step;
+    Plane plane = {};
+    plane.in = launch->in;
+    plane.y0 = launch->y0;
+    plane.rows = launch->y1 - launch->y0;
+    plane.width = static_cast<int>(step->in_width);
+    plane.height = static_cast<long long>(step->in_height);
+    plane.origin_y = step->origin_y;
+    plane.border = step->border;
+    plane.border_value = static_cast<float>(step->border_value);
+    return plane;
+}
+
+} // namespace gf_short
