@@ -11,8 +11,8 @@ GfStatus gf_tensor_supports_kernels(const GfStep *step);
 /* Of a step that is supported. */
 void gf_tensor_plan(const GfStep *step, GfTensor *tensor);
 
-/* The same for a card where banks roll. False: this one does not, or its picture is too small for
- * that to pay (which with `any_size` does not count). */
+/* The same for a card where banks roll: gpu/tensor_rolling.c. False: this one does not, or its
+ * picture is too small for that to pay (which with `any_size` does not count). */
 bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling);
 
 /* Planes of the second matrix of a step on samples of 16 bits whose rows stay in registers; 0: it
