@@ -2,8 +2,10 @@
 #include "app/held.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "common/text.h"
 #include "images/sheet.h"
 
 /* Bytes of all pictures; false when that is no size. */
@@ -21,13 +23,16 @@ static bool bytes_of(const GfFormat *const *formats, size_t count, size_t *bytes
 GfStatus gf_held_create(const GfFormat *const *formats, size_t count, size_t limit, GfHeld *held)
 {
     size_t bytes;
+    char need[GF_SIZE_TEXT], most[GF_SIZE_TEXT];
     *held = (GfHeld){0};
-    if (!bytes_of(formats, count, &bytes) || bytes > limit)
+    if (!bytes_of(formats, count, &bytes))
+        bytes = SIZE_MAX;
+    if (bytes > limit)
         return gf_fail(
             GF_ELIMIT,
-            "the responses that a stretch or a montage holds in memory need %zu KiB, the "
-            "limit is %zu KiB (--memory)",
-            bytes >> 10, limit >> 10);
+            "the responses that a stretch or a montage holds in memory need %s, the limit "
+            "is %s (--memory)",
+            gf_need_text(bytes, need), gf_limit_text(limit, most));
     GF_TRY(gf_allocate_zero(count, sizeof *held->images, &held->images));
     GfStatus status = GF_OK;
     for (; status == GF_OK && held->count < count; held->count++)

@@ -3,17 +3,19 @@
 
 #include "app/compare.h"
 #include "app/message.h"
+#include "common/text.h"
 
 GfStatus gf_whole_read(GfReader *reader, const GfReadOptions *options, GfImage *image)
 {
     GfFormat format = reader->format;
     size_t bytes, height = format.height;
+    char limit[GF_SIZE_TEXT];
     *image = (GfImage){0};
     if (!gf_mul(height, reader->pictures, &format.height) || !gf_image_bytes(&format, &bytes) ||
         bytes > options->max_memory)
         return gf_fail(GF_ELIMIT,
-                       "a comparison holds the picture in memory, and it is over %zu bytes",
-                       options->max_memory);
+                       "a comparison holds the picture in memory, and it is over the limit of %s",
+                       gf_limit_text(options->max_memory, limit));
     GF_TRY(gf_image_allocate(&format, image));
     GfStatus status = GF_OK;
     for (size_t i = 0; status == GF_OK && i < reader->pictures; i++) {

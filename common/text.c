@@ -66,6 +66,25 @@ bool gf_read_number(const char **text, double *value)
     return true;
 }
 
+static const char *size_text(size_t bytes, size_t kib, char *out)
+{
+    if (bytes < 1024)
+        snprintf(out, GF_SIZE_TEXT, "%zu byte%s", bytes, bytes == 1 ? "" : "s");
+    else
+        snprintf(out, GF_SIZE_TEXT, "%zu KiB", kib);
+    return out;
+}
+
+const char *gf_limit_text(size_t bytes, char *out)
+{
+    return size_text(bytes, bytes / 1024, out);
+}
+
+const char *gf_need_text(size_t bytes, char *out)
+{
+    return size_text(bytes, bytes / 1024 + (bytes % 1024 > 0), out);
+}
+
 size_t gf_distance(const char *a, const char *b)
 {
     size_t row[128];

@@ -1,4 +1,4 @@
-/* Names in messages: made harmless, and matched when misspelt. */
+/* Names in messages: made harmless, and matched when misspelt. Numbers read, sizes written. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +14,14 @@ const char *gf_escape(const char *name, char *out, size_t size);
  * *text unchanged) where there is none. Other notations that strtod() knows are none: nan, inf,
  * 0x1p3. */
 bool gf_read_number(const char **text, double *value);
+
+enum { GF_SIZE_TEXT = 32 }; /* bytes that a size takes as text, with its end */
+
+/* Write a number of bytes to `out` (GF_SIZE_TEXT bytes), below 1 KiB as "1000 bytes", else in
+ * whole KiB: limits are rounded down and needs up, so that a need beyond a limit is also seen to
+ * be. Return `out`. */
+const char *gf_limit_text(size_t bytes, char *out);
+const char *gf_need_text(size_t bytes, char *out);
 
 /* Letters to insert, remove or change to make one name of the other (Levenshtein); SIZE_MAX where
  * `b` has 128 or more: such names match nothing. */

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/text.h"
+
 enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
 
 /* What lies between the steps takes no more memory than this, where a shorter run is worth while:
@@ -204,6 +206,7 @@ static void find_lives(GfChain *chain)
 static GfStatus choose_rows(GfChain *chain, size_t memory)
 {
     const GfPipeline *pipeline = chain->pipeline;
+    char limit[GF_SIZE_TEXT];
     Place *places;
     GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
     bool alone = pipeline->count == 1 && gf_step_runner_parts(chain->runners[0]) > 1;
@@ -230,8 +233,8 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
     free(places);
     return over ? gf_fail(GF_ELIMIT,
                           "what lies between the network's layers needs more than the limit of "
-                          "%zu KiB",
-                          memory >> 10)
+                          "%s",
+                          gf_limit_text(memory, limit))
                 : GF_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/text.h"
 #include "filters/precision.h"
 #include "filters/steps.h"
 #include "filters/windows.h"
@@ -461,6 +462,7 @@ static size_t wished_band(const GfPlan *plan, size_t span)
 static GfStatus plan_rows(GfPlan *plan)
 {
     size_t span = 0, memory = plan->options.memory;
+    char need[GF_SIZE_TEXT], limit[GF_SIZE_TEXT];
     plan->streams = !plan->options.whole;
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfPipeline *pipeline = &plan->pipelines[i];
@@ -476,8 +478,8 @@ static GfStatus plan_rows(GfPlan *plan)
         bytes = set_bands(plan, band, span);
     }
     if (memory && bytes > memory)
-        return gf_fail(GF_ELIMIT, "the rows in flight need %zu KiB, the limit is %zu KiB",
-                       bytes >> 10, memory >> 10);
+        return gf_fail(GF_ELIMIT, "the rows in flight need %s, the limit is %s",
+                       gf_need_text(bytes, need), gf_limit_text(memory, limit));
     return GF_OK;
 }
 

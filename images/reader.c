@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "images/ahead.h"
 #include "images/codecs.h"
 #include "images/orient.h"
@@ -32,26 +33,30 @@ GfStatus gf_reader_limit(const GfReader *reader, const GfReadOptions *options)
 {
     const GfFormat *format = &reader->format;
     size_t pixels, bytes;
+    char limit[GF_SIZE_TEXT];
     if (!gf_mul(format->width, format->height, &pixels) || pixels > options->max_pixels)
         return gf_fail(GF_ELIMIT, "%zu x %zu pixels are over the limit of %zu pixels",
                        format->width, format->height, options->max_pixels);
     if (!gf_mul(format->width, format->channels, &bytes) ||
         !gf_mul(bytes, gf_sample_size(format->sample), &bytes) ||
         bytes > options->max_memory / ROWS_AT_ONCE || bytes > PTRDIFF_MAX)
-        return gf_fail(GF_ELIMIT, "rows of %zu x %zu samples are over the limit of %zu KiB",
-                       format->width, format->channels, options->max_memory / ROWS_AT_ONCE >> 10);
+        return gf_fail(GF_ELIMIT, "%d rows of %zu x %zu samples are over the limit of %s",
+                       ROWS_AT_ONCE, format->width, format->channels,
+                       gf_limit_text(options->max_memory, limit));
     return GF_OK;
 }
 
 GfStatus gf_reader_hold(GfReader *reader, const GfReadOptions *options, size_t count, size_t size)
 {
     size_t bytes;
+    char limit[GF_SIZE_TEXT];
     if (!gf_mul(count, size, &bytes) || !gf_add(bytes, reader->held, &bytes) ||
         bytes > options->max_memory)
         return gf_fail(GF_ELIMIT,
                        "a picture of %zu x %zu that has to be held in memory is over the limit of "
-                       "%zu KiB",
-                       reader->format.width, reader->format.height, options->max_memory >> 10);
+                       "%s",
+                       reader->format.width, reader->format.height,
+                       gf_limit_text(options->max_memory, limit));
     reader->held = bytes;
     return GF_OK;
 }

@@ -3,6 +3,16 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 load common
 
+# refuses REASON ARGUMENT...: a call with arguments fails for want of memory, and says why.
+refuses() {
+    local reason=$1
+    shift
+    gf "$@"
+    printf '%s\n%s\n' "$stderr" "$reason"
+    [ "$status" -ne 0 ]
+    [ "$stderr" = "gpufilter: $reason" ]
+}
+
 @test "correlation, and --flip for convolution" {
     npy '|u1' 1 '1, 3' '\x01\x02\x04' >a.npy
     gf a.npy -k '3x1: 1 10 100' -o b.npy --border zero
@@ -207,6 +217,18 @@ load common
     [ "$status" -eq 1 ]
     [[ $stderr == *'the limit is 300 KiB'* ]]
     [ ! -e a.gaussian.png ]
+}
+
+@test "a --memory of less than 1 KiB is told in bytes" {
+    scene gray8 a.png
+    refuses 'a.png: 16 rows of 64 x 1 samples are over the limit of 1023 bytes' a.png -k box --memory 1023
+    refuses 'a.png: 16 rows of 64 x 1 samples are over the limit of 1 byte' compare a.png a.png --memory 1
+    refuses 'a.png: a comparison holds the picture in memory, and it is over the limit of 1 KiB' compare a.png a.png --memory 1025
+    scene gray8 b.png 8x100
+    # All 100 rows of 8 bytes, and three times what they give: 3200 bytes.
+    refuses 'b.png: the rows in flight need 4 KiB, the limit is 500 bytes' b.png -k box:size=99 --memory 500
+    # 100 rows of 8 floats: 3200 bytes.
+    refuses 'b.png: the responses that a stretch or a montage holds in memory need 4 KiB, the limit is 1000 bytes (--memory)' b.png -k box --memory 1000 --range minmax
 }
 
 @test "--memory is a limit however many pictures are in flight" {

@@ -225,6 +225,29 @@ static void escaping_stays_inside_its_buffer(void **state)
     }
 }
 
+/* A need beyond a limit never reads as if it were none. */
+static void sizes_are_written_for_people(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t bytes;
+        const char *limit, *need;
+    } sizes[] = {{0, "0 bytes", "0 bytes"},
+                 {1, "1 byte", "1 byte"},
+                 {1023, "1023 bytes", "1023 bytes"},
+                 {1024, "1 KiB", "1 KiB"},
+                 {1025, "1 KiB", "2 KiB"},
+                 {307200, "300 KiB", "300 KiB"},
+                 {307199, "299 KiB", "300 KiB"},
+                 {SIZE_MAX, "18014398509481983 KiB", "18014398509481984 KiB"}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char out[GF_SIZE_TEXT];
+        assert_ptr_equal(gf_limit_text(sizes[i].bytes, out), out);
+        assert_string_equal(out, sizes[i].limit);
+        assert_string_equal(gf_need_text(sizes[i].bytes, out), sizes[i].need);
+    }
+}
+
 static void misspelt_names_find_the_nearest(void **state)
 {
     (void)state;
@@ -454,6 +477,7 @@ int main(void)
         cmocka_unit_test(allocations_are_aligned_and_cleared),
         cmocka_unit_test(hostile_names_are_escaped),
         cmocka_unit_test(escaping_stays_inside_its_buffer),
+        cmocka_unit_test(sizes_are_written_for_people),
         cmocka_unit_test(misspelt_names_find_the_nearest),
         cmocka_unit_test(workers_do_each_round_once),
         cmocka_unit_test(workers_serve_several_callers),
