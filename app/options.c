@@ -199,6 +199,14 @@ static GfStatus check_picture(const GfOptions *options)
     return GF_OK;
 }
 
+static GfStatus check_comparison(const GfOptions *options)
+{
+    if (options->command == GF_COMMAND_COMPARE && options->overwrite && !options->diff_image &&
+        !options->report)
+        return gf_fail(GF_EUSAGE, "--overwrite goes with --diff-image or --report");
+    return GF_OK;
+}
+
 /* Options that are right one by one, but not together. */
 static GfStatus check_together(const GfOptions *options)
 {
@@ -209,6 +217,7 @@ static GfStatus check_together(const GfOptions *options)
     GF_TRY(check_luma(options));
     GF_TRY(check_montage(options));
     GF_TRY(check_picture(options));
+    GF_TRY(check_comparison(options));
     if (options->combine && !any_bank(options))
         return gf_fail(GF_EUSAGE, "--combine makes one output of a --bank, and none is given");
     if (options->table && options->operand_count + options->kernel_count > 0)

@@ -102,12 +102,14 @@ says() {
     says 2 '--montage-columns goes with --montage' a.png -k box --montage-columns 2
     says 2 '--overwrite goes with --picture' filters sobel --overwrite
     says 2 '--overwrite goes with --picture' weights a.npy --overwrite
+    says 2 '--overwrite goes with --diff-image or --report' compare a.png b.png --overwrite
 }
 
 @test "the other calls take their operands and options only" {
     says 2 'usage: gpufilter compare A B' compare a.png
     says 2 'usage: gpufilter devices' devices all
     says 2 '--kernel does not go with "compare"' compare -k box a.png b.png
+    says 2 '--verbose does not go with "compare"' compare -v a.png b.png
     says 2 '"compare" comes first: gpufilter compare A B' --json compare a.png b.png
 }
 
