@@ -1,4 +1,5 @@
 /* The table of options and the setters of those that are more than a flag. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,8 @@ static GfStatus set_border(GfOptions *options, const char *value)
                                   "reflect (ba|abcd|dc) elsewhere; please name one of these");
     options->border_value = 0.0;
     if (strncmp(value, constant, strlen(constant)) == 0)
-        GF_TRY(
-            gf_value_number("border", value + strlen(constant), -INFINITY, &options->border_value));
+        GF_TRY(gf_value_number("border", value + strlen(constant), -FLT_MAX, FLT_MAX,
+                               &options->border_value));
     else
         GF_TRY(gf_value_word("border", value, border_words, &border));
     options->border = (GfBorder)border;
@@ -286,7 +287,7 @@ static GfStatus set_jobs(GfOptions *options, const char *value)
 static GfStatus set_tolerance(GfOptions *options, const char *value)
 {
     options->tolerance_given = true;
-    return gf_value_number("tolerance", value, 0.0, &options->tolerance);
+    return gf_value_number("tolerance", value, 0.0, INFINITY, &options->tolerance);
 }
 
 enum {

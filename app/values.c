@@ -65,20 +65,22 @@ GfStatus gf_value_size(const char *option, const char *text, size_t unit, size_t
                    gf_escape(text, shown, sizeof shown));
 }
 
-GfStatus gf_value_number(const char *option, const char *text, double least, double *value)
+GfStatus gf_value_number(const char *option, const char *text, double least, double most,
+                         double *value)
 {
     char shown[SHOWN];
     const char *end = text;
     double number;
     if (!isspace((unsigned char)*text) && gf_read_number(&end, &number) && !*end &&
-        number >= least) {
+        number >= least && number <= most) {
         *value = number;
         return GF_OK;
     }
     gf_escape(text, shown, sizeof shown);
-    if (least > -INFINITY)
-        return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number from %g on", option, shown, least);
-    return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number", option, shown);
+    if (most < INFINITY)
+        return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number from %g to %g", option, shown,
+                       least, most);
+    return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number from %g on", option, shown, least);
 }
 
 GfStatus gf_value_word(const char *option, const char *text, const GfWord *words, int *value)

@@ -20,8 +20,9 @@ GfStatus gf_value_count(const char *option, const char *text, size_t least, size
 /* A whole number >= 1 with an optional k, M, G or T for powers of `unit` (1000 or 1024). */
 GfStatus gf_value_size(const char *option, const char *text, size_t unit, size_t *value);
 
-/* A finite number >= least. */
-GfStatus gf_value_number(const char *option, const char *text, double least, double *value);
+/* A finite number from `least` to `most`, which may be INFINITY. */
+GfStatus gf_value_number(const char *option, const char *text, double least, double most,
+                         double *value);
 
 /* One of the words; the message names the nearest, or all of them. */
 GfStatus gf_value_word(const char *option, const char *text, const GfWord *words, int *value);

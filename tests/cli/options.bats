@@ -86,7 +86,15 @@ says() {
     says 2 '--png-level: "x" is not a whole number from 0 to 9' a.png -k box --png-level x
     says 2 '--memory: "5x" is not a size such as 4096, 500k, 64M or 2G' a.png -k box --memory 5x
     says 2 '--max-pixels: "99999999999999999999" is not a size such as 4096, 500k, 64M or 2G' a.png -k box --max-pixels 99999999999999999999
-    says 2 '--border: "nan" is not a number' a.png -k box --border constant:nan
+    # What no float holds is refused like what is no number; a number below 0 is a number.
+    local value
+    for value in nan inf -inf 1e39 -1e39 1e400 '' ' 5' 5x; do
+        says 2 "--border: \"$value\" is not a number from -3.40282e+38 to 3.40282e+38" a.png -k box --border "constant:$value"
+    done
+    says 2 '--kernel "1x1: 1e39": a filter'\''s numbers are beyond what floats can hold' a.png -k '1x1: 1e39'
+    says 2 '--kernel "clamp:high=1e39": clamp: high=1e39 is outside -3.40282e+38 to 3.40282e+38' a.png -k clamp:high=1e39
+    says 2 '--tolerance: "nan" is not a number from 0 on' a.png -k box --compare --tolerance nan
+    says 2 '--tolerance: "-1" is not a number from 0 on' a.png -k box --compare --tolerance -1
     says 2 '--device: "300" is not a whole number from 0 to 255' a.png -k box --device cuda:300
     says 2 '--depth: unknown "12"; did you mean "16"?' a.png -k box --depth 12
 }
