@@ -3,7 +3,10 @@
 #   cmake --build build/release && cpack --config build/release/CPackConfig.cmake -G DEB
 #
 # makes gpufilter_VERSION-1_ARCH.deb. The package has the files of "cmake --install"; what Debian wants otherwise
-# (compressed, in other folders, its own changelog and copyright) is done to them by PackageDebian.cmake.
+# (compressed, in other folders, its own changelog and copyright) is done to them by PackageDebian.cmake. Archives
+# (-G TGZ) have the files as they are, below gpufilter-VERSION-SYSTEM-ARCH; sources are packed with
+#
+#   cpack --config build/release/CPackSourceConfig.cmake
 set(GPUFILTER_MAINTAINER "The gpufilter authors <gpufilter@gpufilter.invalid>" CACHE STRING
     "Who answers for the Debian package: NAME <ADDRESS>")
 
@@ -26,8 +29,20 @@ set(CPACK_PACKAGE_VENDOR "The gpufilter authors")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/PackageDebian.cmake)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/PackageKinds.cmake)
 set(CPACK_GPUFILTER_SOURCE ${PROJECT_SOURCE_DIR})
+string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_SYSTEM_NAME)
+
+# What builds leave and git keeps is no source; paths are whole, so that no folder above counts.
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME gpufilter-${PROJECT_VERSION})
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_SOURCE_IGNORE_FILES "\\.o$")
+foreach(path ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/build ${PROJECT_SOURCE_DIR}/.git
+    ${PROJECT_SOURCE_DIR}/.cache ${PROJECT_SOURCE_DIR}/compile_commands.json)
+  string(REGEX REPLACE "([][+.*()^?$|\\])" "\\\\\\1" path "${path}")
+  list(APPEND CPACK_SOURCE_IGNORE_FILES "^${path}(/|$)")
+endforeach()
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)

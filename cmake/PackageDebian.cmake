@@ -35,14 +35,6 @@ execute_process(COMMAND gzip -9n ${manuals} ${doc}/changelog ${doc}/changelog.De
 file(GLOB compressed ${usr}/share/man/man*/*.gz ${doc}/*)
 file(CHMOD ${compressed} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 
-# Folders are everybody's to enter, whatever the umask.
-file(GLOB_RECURSE entries LIST_DIRECTORIES true ${usr}/*)
-foreach(entry IN LISTS entries ITEMS ${usr})
-  if(IS_DIRECTORY ${entry})
-    file(CHMOD ${entry} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  endif()
-endforeach()
-
 # Debian's zsh looks for site-functions below /usr/local only.
 if(EXISTS ${usr}/share/zsh/site-functions)
   file(RENAME ${usr}/share/zsh/site-functions ${usr}/share/zsh/vendor-completions)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian package of a build, installs it, runs it, removes it and looks for what is left:
-# package.sh BUILD-FOLDER SCENE [--system]. It goes into a root of its own, so that nothing of this machine changes,
+# Makes the Debian package of a build, installs it, runs it, removes it and looks for what is left; and archives of the
+# build and of its sources: package.sh BUILD-FOLDER SCENE [--system]. The package goes into a root of its own, so that nothing of this machine changes,
 # unless --system is given: then into the machine itself, for containers that are thrown away. Exit status 77: cannot be
 # tried here.
 set -euo pipefail
@@ -32,7 +32,11 @@ trap clean EXIT
 mkdir -p "$root/var/lib/dpkg" "$work/elsewhere"
 : >"$root/var/lib/dpkg/status"
 
-(umask 077 && cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" >"$work/log" 2>&1) || fail "cpack: $(cat "$work/log")"
+# pack CONFIG KIND, under a umask that must not matter.
+pack() {
+    (umask 077 && cpack --config "$build/$1" -G "$2" -B "$work" >"$work/log" 2>&1) || fail "cpack: $(cat "$work/log")"
+}
+pack CPackConfig.cmake DEB
 deb=$(echo "$work"/gpufilter_*.deb)
 [ -f "$deb" ] || fail 'cpack made no package'
 
@@ -61,6 +65,36 @@ as_debian() {
 }
 diff <(files "$work/installed" | as_debian) <(files "$work/plain") ||
     fail 'cmake --install (<) and the package (>) have different files'
+
+# ---- archives ----
+
+# unpack NAME: NAME.tar.gz, which has a folder of that name; its path is in $unpacked.
+unpack() {
+    unpacked=$work/$1
+    [ -f "$unpacked.tar.gz" ] || fail "no archive $1.tar.gz"
+    tar -C "$work" -xpzf "$unpacked.tar.gz"
+    [ -d "$unpacked" ] || fail "$1.tar.gz has no folder $1"
+    [ -z "$(find "$unpacked" -mindepth 1 -type d ! -perm 755)" ] || fail "$1.tar.gz: folders that are not for everybody"
+}
+version=$(dpkg-deb -f "$deb" Version)
+version=${version%-*}
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+
+pack CPackConfig.cmake TGZ
+unpack "gpufilter-$version-linux-$(uname -m)"
+diff <(files "$work/installed/usr") <(files "$unpacked") || fail 'cmake --install (<) and the archive (>) have different files'
+"$unpacked/bin/gpufilter" --version | grep -E '^gpufilter [0-9]' > /dev/null || fail 'the program of the archive has no version'
+
+pack CPackSourceConfig.cmake TGZ
+unpack "gpufilter-$version"
+[ -x "$unpacked/quickstart.sh" ] || fail 'the sources have no quickstart.sh that can be run'
+for left in .git build CMakeCache.txt; do
+    [ ! -e "$unpacked/$left" ] || fail "the sources have $left"
+done
+missing=$(cd "$(cached CMAKE_HOME_DIRECTORY)" && git ls-files 2>/dev/null | while read -r file; do
+    [ -e "$unpacked/$file" ] || printf '%s\n' "$file"
+done)
+[ -z "$missing" ] || fail "not among the sources: $missing"
 
 # ---- install, run, remove ----
 
