@@ -14,13 +14,6 @@
 
 enum { SHOWN = 400 };
 
-/* The output's extension, known or not; "" when it has none. */
-static const char *any_extension(const char *path)
-{
-    const char *base = gf_path_base(path), *dot = strrchr(base, '.');
-    return dot && dot != base ? dot : "";
-}
-
 GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool named)
 {
     char shown[SHOWN];
@@ -33,11 +26,11 @@ GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool na
                            by_name->name, options->format->name);
         if (!options->format && by_name != job->codec)
             return gf_fail(GF_EUSAGE, "%s: outputs of one picture have one format", shown);
-        if (named && !job->codec && *any_extension(path))
+        if (named && !job->codec && *gf_path_any_extension(path))
             return gf_fail(GF_EUSAGE,
                            "%s: nothing is known of the extension %s; use .png, .jpg or .npy, or "
                            "say --format",
-                           shown, any_extension(shown));
+                           shown, gf_path_any_extension(shown));
     }
     if (!options->depth_given || !job->codec || job->codec->samples & 1u << options->depth)
         return GF_OK;
@@ -72,10 +65,11 @@ static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, 
     const PlacedOutput *second = first == one ? other : one;
     gf_escape(first->path, path, sizeof path);
     if (one->job == other->job)
-        return gf_fail(GF_EUSAGE,
-                       "%s: two kernels would be written here; put {filter} into --name, or leave "
-                       "one out",
-                       path);
+        return gf_fail(
+            GF_EUSAGE,
+            "%s: two kernels would be written here; put {filter} into --name, or leave "
+            "one out",
+            path);
     return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here%s", path,
                    gf_escape(first->job->input->path, a, sizeof a),
                    gf_escape(second->job->input->path, b, sizeof b),

@@ -163,9 +163,13 @@ const char *gf_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+const char *gf_path_any_extension(const char *path)
+{
+    const char *base = gf_path_base(path), *dot = strrchr(base, '.');
+    return dot && dot != base ? dot : "";
+}
+
 const char *gf_path_extension(const char *path)
 {
-    const char *base = gf_path_base(path);
-    const char *dot = strrchr(base, '.');
-    return dot && dot != base && gf_codec_for_path(base) ? dot : "";
+    return gf_codec_for_path(gf_path_base(path)) ? gf_path_any_extension(path) : "";
 }

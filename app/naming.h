@@ -47,6 +47,10 @@ bool gf_path_climbs(const char *path);
 /* The last part of a path, as a pointer into it. */
 const char *gf_path_base(const char *path);
 
+/* The extension of the path, known or not, with its dot, as a pointer into it; "" when there is
+ * none. */
+const char *gf_path_any_extension(const char *path);
+
 /* The known picture extension at the end of the path, with its dot, as a pointer into it; "" when
  * there is none. A name that only consists of it (".png") has none. */
 const char *gf_path_extension(const char *path);

@@ -130,10 +130,7 @@ static GfStatus set_depth(GfOptions *options, const char *value)
 
 static GfStatus set_text(const char **text, const char *option, const char *value)
 {
-    if (!*value)
-        return gf_fail(GF_EUSAGE, "--%s: the text is empty", option);
-    *text = value;
-    return GF_OK;
+    return gf_value_text(option, value, text);
 }
 
 static GfStatus set_output(GfOptions *options, const char *value)
@@ -148,7 +145,7 @@ static GfStatus set_name(GfOptions *options, const char *value)
 
 static GfStatus set_diff_image(GfOptions *options, const char *value)
 {
-    return set_text(&options->diff_image, "diff-image", value);
+    return gf_value_picture("diff-image", value, &options->diff_image);
 }
 
 static GfStatus set_report(GfOptions *options, const char *value)
@@ -190,7 +187,7 @@ static GfStatus set_montage_columns(GfOptions *options, const char *value)
 
 static GfStatus set_picture(GfOptions *options, const char *value)
 {
-    return set_text(&options->picture, "picture", value);
+    return gf_value_picture("picture", value, &options->picture);
 }
 
 static GfStatus set_tensor(GfOptions *options, const char *value)

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/naming.h"
 #include "common/memory.h"
 #include "common/text.h"
+#include "images/codec.h"
 
 enum { SHOWN = 128, MAX_WORDS = 32 };
 
@@ -81,6 +83,24 @@ GfStatus gf_value_number(const char *option, const char *text, double least, dou
         return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number from %g to %g", option, shown,
                        least, most);
     return gf_fail(GF_EUSAGE, "--%s: \"%s\" is not a number from %g on", option, shown, least);
+}
+
+GfStatus gf_value_text(const char *option, const char *text, const char **value)
+{
+    if (!*text)
+        return gf_fail(GF_EUSAGE, "--%s: the text is empty", option);
+    *value = text;
+    return GF_OK;
+}
+
+GfStatus gf_value_picture(const char *option, const char *text, const char **path)
+{
+    char shown[SHOWN];
+    const char *extension = gf_path_any_extension(text);
+    if (!*extension || gf_codec_for_path(text))
+        return gf_value_text(option, text, path);
+    return gf_fail(GF_EUSAGE, "--%s: nothing is known of the extension %s; use .png, .jpg or .npy",
+                   option, gf_escape(extension, shown, sizeof shown));
 }
 
 GfStatus gf_value_word(const char *option, const char *text, const GfWord *words, int *value)

@@ -24,5 +24,11 @@ GfStatus gf_value_size(const char *option, const char *text, size_t unit, size_t
 GfStatus gf_value_number(const char *option, const char *text, double least, double most,
                          double *value);
 
+/* Any text that is not empty. */
+GfStatus gf_value_text(const char *option, const char *text, const char **value);
+
+/* The path of a picture that is written: its extension says the format, or it has none. */
+GfStatus gf_value_picture(const char *option, const char *text, const char **path);
+
 /* One of the words; the message names the nearest, or all of them. */
 GfStatus gf_value_word(const char *option, const char *text, const GfWord *words, int *value);

@@ -73,6 +73,17 @@ says() {
     says 2 'unknown filter "sobl"; did you mean "sobel"?' filters sobl
 }
 
+@test "pictures beside the outputs have extensions that are known, or none" {
+    says 2 '--picture: nothing is known of the extension .gif; use .png, .jpg or .npy' filters box --picture k.gif
+    says 2 '--diff-image: nothing is known of the extension .\x1b; use .png, .jpg or .npy' compare a.png b.png --diff-image $'d.\e'
+    gf filters box --picture dir.d/kernels
+    [ "$status" -eq 2 ]
+    mkdir dir.d
+    gf filters box --picture dir.d/kernels
+    [ "$status" -eq 0 ]
+    [ -s dir.d/kernels ]
+}
+
 @test "mirror is refused with both of its meanings" {
     gf a.png -k sobel --border mirror
     [ "$status" -eq 2 ]
