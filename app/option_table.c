@@ -250,6 +250,8 @@ static GfStatus set_device(GfOptions *options, const char *value)
     static const char numbered[] = "cuda:", all[] = "cuda:all";
     int device = GF_DEVICE_CUDA;
     size_t number = 0;
+    if (strcmp(value, "gpu") == 0) /* a letter away from cpu */
+        return gf_fail(GF_EUSAGE, "--device: unknown \"gpu\"; did you mean \"cuda\"?");
     options->all_devices = strcmp(value, all) == 0;
     if (!options->all_devices && strncmp(value, numbered, strlen(numbered)) == 0)
         GF_TRY(gf_value_count("device", value + strlen(numbered), 0, 255, &number));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
+#include "filters/catalog.h"
 
 enum { MAX_OPTIONS = 64, FIRST_VALUE = 256, SHOWN = 128 };
 
@@ -257,6 +258,24 @@ static const char *nearest_command(const char *word)
     return gf_nearest(word, words);
 }
 
+/* A picture's name that is none, but a word that belongs elsewhere. */
+static GfStatus check_word(const char *word)
+{
+    char shown[SHOWN], name[SHOWN];
+    if (access(word, F_OK) == 0)
+        return GF_OK;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":,"), word);
+    gf_escape(word, shown, sizeof shown);
+    if (gf_catalog_find(name))
+        return gf_fail(GF_EUSAGE, "\"%s\" is a filter; write --kernel %s", shown, shown);
+    if (strcmp(word, "help") == 0 || strcmp(word, "version") == 0)
+        return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"--%s\"?", shown, shown);
+    const char *command = nearest_command(word);
+    if (command)
+        return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"%s\"?", shown, command);
+    return GF_OK;
+}
+
 static GfStatus check_operands(const GfOptions *options)
 {
     char shown[SHOWN];
@@ -270,6 +289,10 @@ static GfStatus check_operands(const GfOptions *options)
             return gf_fail(GF_EUSAGE, "\"%s\" comes first: %s", commands[i].word,
                            commands[i].usage);
     }
+    bool pictures = options->command == GF_COMMAND_FILTER || options->command == GF_COMMAND_COMPARE;
+    for (size_t i = 0; pictures && i < options->operand_count; i++)
+        if (!*options->operands[i])
+            return gf_fail(GF_EUSAGE, "the name of a picture is empty");
     if (options->command != GF_COMMAND_FILTER)
         return GF_OK;
     if (!options->operand_count && !options->kernel_count && !options->files_from)
@@ -278,11 +301,10 @@ static GfStatus check_operands(const GfOptions *options)
         return gf_fail(GF_EUSAGE, "no picture; %s", example);
     if (options->kernel_count)
         return GF_OK;
+    for (size_t i = 0; i < options->operand_count; i++)
+        GF_TRY(check_word(options->operands[i]));
     const char *first = options->operand_count ? options->operands[0] : options->files_from;
-    const char *command = options->operand_count ? nearest_command(first) : NULL;
     gf_escape(first, shown, sizeof shown);
-    if (command && access(first, F_OK) != 0)
-        return gf_fail(GF_EUSAGE, "\"%s\" is no call; did you mean \"%s\"?", shown, command);
     return gf_fail(GF_EUSAGE, "no filter for %s: --kernel or --bank is missing; %s", shown,
                    example);
 }

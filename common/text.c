@@ -85,6 +85,12 @@ const char *gf_need_text(size_t bytes, char *out)
     return size_text(bytes, bytes / 1024 + (bytes % 1024 > 0), out);
 }
 
+/* Of ASCII, in every locale. */
+static char lower_case(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
 size_t gf_distance(const char *a, const char *b)
 {
     size_t row[128];
@@ -97,7 +103,7 @@ size_t gf_distance(const char *a, const char *b)
         size_t diagonal = row[0];
         row[0] = i + 1;
         for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i] != b[j - 1]);
+            size_t best = diagonal + (lower_case(a[i]) != lower_case(b[j - 1]));
             if (row[j] + 1 < best)
                 best = row[j] + 1;
             if (row[j - 1] + 1 < best)

@@ -23,8 +23,8 @@ enum { GF_SIZE_TEXT = 32 }; /* bytes that a size takes as text, with its end */
 const char *gf_limit_text(size_t bytes, char *out);
 const char *gf_need_text(size_t bytes, char *out);
 
-/* Letters to insert, remove or change to make one name of the other (Levenshtein); SIZE_MAX where
- * `b` has 128 or more: such names match nothing. */
+/* Letters to insert, remove or change to make one name of the other (Levenshtein), capitals being
+ * the same as small ones; SIZE_MAX where `b` has 128 or more: such names match nothing. */
 size_t gf_distance(const char *a, const char *b);
 
 /* The entry of `names` (NULL-terminated) closest to `name` by edit distance, or NULL when more than

@@ -653,8 +653,20 @@ const GfNamedFilter *gf_catalog_find(const char *name)
     return NULL;
 }
 
+/* What other programs call them. */
+static const struct {
+    const char *name, *here;
+} elsewhere[] = {{"blur", "gaussian"},
+                 {"smooth", "gaussian"},
+                 {"lowpass", "gaussian"},
+                 {"mean", "box"},
+                 {"average", "box"}};
+
 const char *gf_catalog_nearest(const char *name)
 {
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (gf_distance(elsewhere[i].name, name) == 0)
+            return elsewhere[i].here;
     const char *names[sizeof gf_catalog / sizeof *gf_catalog];
     size_t n = 0;
     for (const GfNamedFilter *row = gf_catalog; row->name; row++)

@@ -65,9 +65,9 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
                            side[1], gf_escape(text, shown, sizeof shown));
         return gf_fail(
             GF_EUSAGE,
-            "the %zux%zu kernel has %zu numbers instead of %zu (separate them by spaces: "
+            "the %zux%zu kernel has %zu number%s instead of %zu (separate them by spaces: "
             "a comma begins the next filter)",
-            side[0], side[1], i, count);
+            side[0], side[1], i, i == 1 ? "" : "s", count);
     }
     text += strspn(text, " \t\r\n");
     if (*text)
@@ -131,6 +131,10 @@ static GfStatus unknown_filter(const char *name)
                            name, nonlinear[i].why);
     const char *nearest = gf_catalog_nearest(name);
     gf_escape(name, shown, sizeof shown);
+    if (strspn(name, "+-.0123456789eE \t\r\n") == strlen(name) && strchr(name, ' '))
+        return gf_fail(
+            GF_EUSAGE,
+            "\"%s\": a kernel's size comes first, as in \"3x3: 0 -1 0  -1 5 -1  0 -1 0\"", shown);
     if (gf_named_bank_find(name))
         return gf_fail(GF_EUSAGE, "\"%s\" is a bank of filters; write --bank %s", shown, shown);
     if (nearest)

@@ -71,6 +71,32 @@ says() {
     says 2 '--name: unknown {sterm}; did you mean {stem}?' a.png -k box --name '{sterm}'
     says 2 '--name: a { without its }' a.png -k box --name '{stem'
     says 2 'unknown filter "sobl"; did you mean "sobel"?' filters sobl
+    says 2 '--kernel "LoG": unknown filter "LoG"; did you mean "log"?' a.png -k LoG
+    # The nearest by letters are deblur, compass and cpu.
+    says 2 '--kernel "blur": unknown filter "blur"; did you mean "gaussian"?' a.png -k blur
+    says 2 '--kernel "lowpass": unknown filter "lowpass"; did you mean "gaussian"?' a.png -k lowpass
+    says 2 '--kernel "mean:size=3": unknown filter "mean"; did you mean "box"?' a.png -k mean:size=3
+    says 2 '--device: unknown "gpu"; did you mean "cuda"?' a.png -k box --device gpu
+}
+
+@test "kernels that are not written as they should be" {
+    says 2 '--kernel "0 -1 0 -1 5 -1 0 -1 0": "0 -1 0 -1 5 -1 0 -1 0": a kernel'\''s size comes first, as in "3x3: 0 -1 0  -1 5 -1  0 -1 0"' a.png -k '0 -1 0 -1 5 -1 0 -1 0'
+    says 2 '--kernel "3x1: 1,2,3": the 3x1 kernel has 1 number instead of 3 (separate them by spaces: a comma begins the next filter)' a.png -k '3x1: 1,2,3'
+}
+
+@test "words that are no pictures' names" {
+    says 2 '"sobel" is a filter; write --kernel sobel' sobel a.png
+    says 2 '"gaussian:sigma=2" is a filter; write --kernel gaussian:sigma=2' a.png gaussian:sigma=2
+    says 2 '"compass" is a filter; write --kernel compass' compass a.png
+    says 2 '"help" is no call; did you mean "--help"?' help
+    says 2 '"version" is no call; did you mean "--version"?' version
+    says 2 'the name of a picture is empty' a.png '' -k box
+    says 2 'the name of a picture is empty' compare a.png ''
+    # Files of such names are pictures.
+    scene gray8 sobel
+    says 2 'no filter for sobel: --kernel or --bank is missing; for example: gpufilter photo.png --kernel sobel' sobel
+    gf sobel -k box -o out.png
+    [ "$status" -eq 0 ]
 }
 
 @test "pictures beside the outputs have extensions that are known, or none" {

@@ -258,6 +258,8 @@ static void misspelt_names_find_the_nearest(void **state)
     assert_string_equal(gf_nearest("laplacien", names), "laplacian");
     assert_string_equal(gf_nearest("sobel", names), "sobel");
     assert_string_equal(gf_nearest("lag", names), "log"); /* one of three letters */
+    assert_string_equal(gf_nearest("LoG", names), "log");
+    assert_string_equal(gf_nearest("SOBLE", names), "sobel");
     assert_null(gf_nearest("zzzzzz", names));
     assert_string_equal(gf_nearest("soble", names), "sobel"); /* two of five */
     assert_null(gf_nearest("lagg", names));                   /* two of four are too many */
