@@ -106,6 +106,20 @@ static GfStatus refuse(int result, const char *typed)
     return unknown_long(typed);
 }
 
+/* The dash of other programs: -kernel would be -k with the value "ernel". -help helps as it is. */
+static GfStatus check_dashes(int count, char **arguments)
+{
+    for (int i = 1; i < count && strcmp(arguments[i], "--") != 0; i++) {
+        const char *word = arguments[i] + 1;
+        for (const GfOption *option = gf_option_table; option->name; option++)
+            if (arguments[i][0] == '-' && strcmp(word, option->name) == 0 &&
+                strcmp(word, "help") != 0)
+                return gf_fail(GF_EUSAGE, "-%s: long options begin with two dashes, --%s", word,
+                               word);
+    }
+    return GF_OK;
+}
+
 /* An option of other calls than this one. */
 static GfStatus refuse_option(const GfOptions *options, const GfOption *option)
 {
@@ -321,6 +335,7 @@ GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
     int skipped = options->command == GF_COMMAND_FILTER ? 0 : 1;
     count -= skipped;
     arguments += skipped;
+    GF_TRY(check_dashes(count, arguments));
     make_arrays(&arrays);
     opterr = 0;
     (void)unsetenv("POSIXLY_CORRECT"); /* options behind a picture's name count everywhere */

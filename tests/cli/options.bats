@@ -59,6 +59,10 @@ says() {
     says 2 '--qu is the beginning of several options' a.png --qu -k sobel
     says 2 '--kernel needs a value: FILTER' a.png -k
     says 2 '--flip takes no value' a.png --flip=1
+    says 2 '-kernel: long options begin with two dashes, --kernel' a.png -kernel sobel
+    says 2 '-output: long options begin with two dashes, --output' a.png -k sobel -output b.png
+    gf -help
+    [ "$status" -eq 0 ]
     says 2 'unknown option --k\x1b[31m (gpufilter --help lists them)' $'--k\e[31m'
 }
 
