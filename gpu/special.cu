@@ -1,8 +1,8 @@
 /* Method `special`: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory Efficiency for
  * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
  * filtered one by one with small kernels, and for layers of one channel and one map. (Layers of
- * more maps: special_layer.cu; most of what is done to a channel of floats: special_short.cu; 3 x 3
- * on bytes: special_bytes.cu.)
+ * more maps: special_layer.cu, special_maps.cu; most of what is done to a channel of floats:
+ * special_maps.cu, special_short.cu; 3 x 3 on bytes: special_bytes.cu.)
  *
  * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and
  * nothing waited for but memory. A thread owns N neighbouring samples. Each input row is read from

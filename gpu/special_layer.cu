@@ -1,6 +1,7 @@
 /* Method `special` for layers: algorithm 1 of Chen, Chen, Chen and Hu, "Optimizing Memory
  * Efficiency for Convolution Kernels on Kepler GPUs" (DAC 2017), section 3: one input channel, any
- * number of filters. (One of K x K taps, K odd: special.cu, as a bank.)
+ * number of filters. (One of K x K taps, K odd: special.cu, as a bank; most maps of floats:
+ * special_maps.cu.)
  *
  * A block owns a strip of columns and walks down its rows in steps. The rows roll through a ring in
  * shared memory: while a step is computed, the rows that only the next one needs are copied in

@@ -13,7 +13,7 @@ bool gf_special_takes_maps(const GfStep *step)
     return step->in == GF_F32 && step->out == GF_F32 && bare &&
            step->combine.op == GF_COMBINE_NONE && step->channels == 1 && linear->depth <= 1 &&
            (linear->filters == 1 || gf_step_is_layer(step)) && linear->height == side &&
-           (side == 3 || side == 5 || side == 7) && gf_step_is_dense(step) &&
+           side % 2 == 1 && side <= GF_SPECIAL_SIDE && gf_step_is_dense(step) &&
            step->in_width == step->out_width && step->in_width >= STRIP &&
            step->origin_x == -(ptrdiff_t)(side / 2);
 }

@@ -1,17 +1,21 @@
-/* Method `special` for the maps of a large channel of floats, of 3 x 3, 5 x 5 or 7 x 7 taps.
+/* Method `special` for the maps of a channel of floats, of up to 7 x 7 taps, one or many.
  *
  * special_layer.cu, which is for all layers of one channel, brings rows into a ring in shared
- * memory for a block's warps, who wait for them and for each other: five maps of 5 x 5 taps took
- * as long as memory and multiply-adds one after the other. Here a warp has a strip to itself, 4 rows
- * of 128 columns, and a lane a tile of 4 x 4 outputs. It reads its window right into registers,
- * three vectors of a row, of which its neighbours read two as well and L1 has them; then it computes
- * one map after the other and stores it. Nothing is shared and nothing waited for but those reads,
- * and while one warp waits the others multiply, since each has several maps to make of a window
- * (bench/results/2026-11-26-h200-6.md). The strips of a block lie below each other, so that most
- * rows are read from L2 once.
+ * memory, and a block's warps wait for the rows and for each other: of few maps that takes nearly
+ * as long as memory and multiply-adds one after the other. Here a warp has a strip to itself, 4
+ * rows of 128 columns, and a lane a tile of 4 x 4 outputs. It reads its window right into
+ * registers, three vectors of a row, of which its neighbours read two as well, from L1; then it
+ * makes one map after the other. Nothing is shared, and nothing waited for but those reads: while
+ * one warp waits for them, others multiply. The strips of a block lie below each other, so that
+ * most rows come from L2 once. All lanes take the same tap at a time, from a register that they
+ * have in common: a multiply-add reads two of its own, not three, which is a fifth faster with
+ * 7 x 7 taps (bench/results/2026-11-26-h200-6.md).
+ *
+ * Where rows begin anywhere, samples are read one by one, and maps are woven in shared memory, so
+ * that neighbouring lanes store neighbouring samples.
  *
  * Costs for an output sample: K * K multiply-adds and one write; for an input sample (16 + K - 1) /
- * 16 reads of L2, 3 (4 + K - 1) / 4 of L1. */
+ * 16 reads of L2, 3 * (4 + K - 1) / 4 of L1. */
 #include "gpu/device.cuh"
 
 using namespace gf_short;
@@ -21,13 +25,19 @@ namespace
 
 /* What may be tuned: strips of a block, below each other; blocks of a multiprocessor. */
 constexpr int DOWN = 4;
-template <int K, bool ALIGNED> constexpr int BLOCKS = K == 3 ? 6 : K == 5 ? 5 : ALIGNED ? 4 : 3;
+template <int K, bool ALIGNED>
+constexpr int BLOCKS = K == 1    ? 8
+                       : K == 3  ? 6
+                       : K == 5  ? 5
+                       : ALIGNED ? 4
+                                 : 3;
 
 constexpr size_t MOST_BLOCKS = 65535;                   /* what grid.y holds */
 constexpr size_t MOST_COLUMNS = (1u << 31) - 2 * STRIP; /* so that int holds them all */
 
 struct Geometry : GfLayer {
     Plane plane;
+    bool ahead; /* reading begins before the kernel before this one has ended */
 };
 
 template <int K> using Maps = GfFilters<K, Geometry>;
@@ -78,7 +88,7 @@ template <int K> __device__ void load_own(const Plane &plane, const float *from,
     const size_t stride = plane.in.stride / sizeof(float);
     const int lane = my_lane(), beside = (lane < HALF ? -VECTOR : STRIP) - lane * VECTOR;
     float4 own[GF_WINDOW_ROWS<K>], side = {};
-    if (lane % HALF < GF_WINDOW_ROWS<K>)
+    if (SIDE > 0 && lane % HALF < GF_WINDOW_ROWS<K>)
         side = gf_load_in_order(from + lane % HALF * stride + beside);
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
@@ -153,19 +163,20 @@ __device__ void load_with_border(const Plane &plane, int found, int first, GfWin
 template <int K, bool ALIGNED>
 __device__ void load_window(const Plane &plane, const Strip &strip, int column, GfWindow<K> &x)
 {
+    constexpr int BESIDE = K == 1 ? 0 : VECTOR;
     const int slots = find_slots<K, GF_TILE>(plane, strip), first = column - K / 2;
-    if (slots >= 0 && strip.first > 0 && strip.first + STRIP + VECTOR <= plane.width) {
+    if (slots >= 0 && strip.first >= BESIDE && strip.first + STRIP + BESIDE <= plane.width) {
         const float *row = row_at(plane, slots);
         if (!ALIGNED)
             load_samples<K>(plane, row + first, x);
-        else if (K <= 5)
+        else if (K == 3 || K == 5)
             load_inside<K>(plane, row + column, x);
         else
             load_own<K>(plane, row + column, x);
         return;
     }
     const int found = find_slot<K>(plane, strip, my_lane());
-    if (ALIGNED && K <= 5 && plane.border == GF_BORDER_CONSTANT)
+    if (ALIGNED && (K == 3 || K == 5) && plane.border == GF_BORDER_CONSTANT)
         load_with_constant<K>(plane, found, column, x);
     else
         load_with_border<K>(plane, found, first, x);
@@ -185,8 +196,8 @@ __device__ void store_vectors(const GfOutRows &out, unsigned char *to, int rows,
 
 /* ---- the kernel ---- */
 
-/* All maps of a strip's tiles, that of map 0 at `to`. BARE: a sum is what is stored; a loop without
- * branches is up to 8 % faster. */
+/* All maps of a strip's tiles, that of map 0 at `to`. BARE: a sum is what is stored. A loop without
+ * branches is up to 8 % faster, with many taps; of few it stores so fast that memory gets slower. */
 template <int K, bool ALIGNED, bool BARE>
 __device__ void make_maps(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
                           unsigned char *to, GfWeave &weave)
@@ -217,14 +228,16 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<K, ALIGNED>))
     const size_t down = (static_cast<size_t>(blockIdx.y) * DOWN + warp) * GF_TILE;
     if (down >= g.plane.rows)
         return;
-    gf_wait_for_stream();
     const int rows = static_cast<int>(min(g.plane.rows - down, static_cast<size_t>(GF_TILE)));
     const Strip strip = {g.plane.y0 + down, rows, first};
+    if (g.ahead)
+        prefetch_strip<K, GF_TILE>(g.plane, strip);
+    gf_wait_for_stream();
     unsigned char *to = static_cast<unsigned char *>(g.out.samples) + blockIdx.z * g.out.batch +
                         down * g.out.stride + static_cast<size_t>(first) * sizeof(float);
     GfWindow<K> x;
     load_window<K, ALIGNED>(g.plane, strip, first + my_lane() * VECTOR, x);
-    if (g.scaled || g.rectified)
+    if (K <= 3 || g.scaled || g.rectified)
         make_maps<K, ALIGNED, false>(s, strip, x, to, weaves[warp]);
     else
         make_maps<K, ALIGNED, true>(s, strip, x, to, weaves[warp]);
@@ -232,11 +245,17 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<K, ALIGNED>))
 
 /* ---- the launcher ---- */
 
+bool is_small(const GfStep *step)
+{
+    return step->out_width * step->out_height <= 1 << 20;
+}
+
 template <int K, bool ALIGNED> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Geometry geometry = {};
     static_cast<GfLayer &>(geometry) = gf_layer(launch);
     geometry.plane = plane_of(launch);
+    geometry.ahead = K >= 5 || (geometry.filters == 1 && is_small(launch->step));
     return gf_run_filters<K>(launch, Maps<K>{geometry, {}}, [&](const Maps<K> &s) {
         const size_t across = gf_divide_up<size_t>(launch->step->in_width, STRIP);
         const size_t down = gf_divide_up<size_t>(s.g.plane.rows, GF_TILE * DOWN);
@@ -262,22 +281,21 @@ template <int K> cudaError_t run_side(const GfLaunch *launch, cudaStream_t strea
 }
 
 /* Is it faster than the other forms? Strips that begin anywhere write the lines that they share
- * with their neighbours twice, which counts where many maps are all that is done; the others walk
- * down with whole lines there, or have shared memory for more rows
+ * with their neighbours twice, which counts where maps are many and taps few
  * (bench/results/2026-11-26-h200-6.md). */
 bool pays(const GfStep *step, bool aligned)
 {
     const size_t pixels = step->out_width * step->out_height, maps = step->linear.filters;
-    const bool small = pixels <= 1 << 20;
-    if (maps == 1)
-        return step->linear.width <= 5 && pixels <= 1 << 22;
+    const bool small = is_small(step), middling = pixels <= 1 << 22;
     switch (step->linear.width) {
+    case 1:
+        return maps == 1 ? !aligned || pixels <= 1 << 24 : maps <= 4 ? middling : aligned && small;
     case 3:
-        return maps <= (aligned ? 8 : 4) || (small && (aligned || maps <= 8));
+        return maps == 1 ? !aligned || middling : maps <= (aligned ? 8 : 4) || (aligned && small);
     case 5:
-        return aligned || maps <= 16;
+        return maps > 1 || middling;
     default:
-        return aligned || !small;
+        return maps > 1 && (aligned || !small);
     }
 }
 
@@ -294,6 +312,8 @@ extern "C" bool gf_special_is_maps(const GfLaunch *launch)
 extern "C" cudaError_t gf_launch_special_maps(const GfLaunch *launch, cudaStream_t stream)
 {
     switch (launch->step->linear.width) {
+    case 1:
+        return run_side<1>(launch, stream);
     case 3:
         return run_side<3>(launch, stream);
     case 5:

@@ -1,5 +1,5 @@
 /* Method `special` for one kernel of up to 7 x 7 on a channel of floats, where the memory's speed
- * is all that counts.
+ * is all that counts. (Of no more than 2^22 pixels, and no functions after it: special_maps.cu.)
  *
  * A warp owns a short strip: 8 output rows of 128 samples. It begins to read all rows that the
  * strip needs before it uses the first, so that few warps have as much on its way as memory can
@@ -402,6 +402,8 @@ __global__ void __launch_bounds__(32 * WARPS, AT_ONCE)
     const int warp = gf_warp();
     unsigned x = blockIdx.x % s.across, y = blockIdx.x / s.across, turn = 0;
     Strip next = strip_at(s, x, y);
+    if (warp == 0)
+        prefetch_strip<K, TALL>(s, next);
     gf_wait_for_stream();
     Share<K> share;
     read_share(s, warp, next, share);

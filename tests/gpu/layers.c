@@ -243,8 +243,8 @@ static bool map_strips(size_t turn)
 {
     static const size_t widths[] = {128, 129, 130, 131, 132, 135, 255, 256, 257, 260, 383, 517};
     static const size_t maps[] = {1, 2, 3, 5, 8, 9, 21, 35};
-    const size_t widest = sizeof widths / sizeof *widths, side = 3 + 2 * (turn % 3);
-    const size_t across = widths[turn / 3 % widest], down = 1 + below(turn % 7 ? 18 : 70);
+    const size_t widest = sizeof widths / sizeof *widths, side = 1 + 2 * (turn % 4);
+    const size_t across = widths[turn / 4 % widest], down = 1 + below(turn % 7 ? 18 : 70);
     const size_t most = maps[below(sizeof maps / sizeof *maps)];
     const size_t wished = turn % 13 ? maps_for(across * down, 1, side * side, most) : most;
     GfFilter *filter = new_filter();
@@ -258,12 +258,12 @@ static bool map_strips(size_t turn)
     if (below(3) == 0)
         add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
     return run_picked("strips of maps", format_of(across, down, 1, GF_F32),
-                      options_of(GF_F32, (GfBorder)(turn / 3 % GF_BORDER_VALID)), 1, filter);
+                      options_of(GF_F32, (GfBorder)(turn / 4 % GF_BORDER_VALID)), 1, filter);
 }
 
 void test_layers(void)
 {
-    draw_each(map_strips, quick ? 9 : 324);
+    draw_each(map_strips, quick ? 12 : 384);
     draw_each(random_layer, quick ? 9 : 400);
     draw_each(random_first_layer, quick ? 3 : 150);
     draw_each(random_tall_layer, quick ? 2 : 27);
