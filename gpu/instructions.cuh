@@ -28,9 +28,8 @@ cudaError_t gf_start(const cudaLaunchConfig_t &config, Kernel kernel, const Args
 }
 
 /* Waits until all kernels before this one have ended and what they wrote is seen. Before it of
- * global memory only weights may be touched, which were there before any launch, and lines be
- * brought to L2 (gf_prefetch()). `next`: the blocks of the next kernel, if it is launched early, may
- * come. */
+ * global memory only weights may be touched, which were there before any launch. `next`: the blocks
+ * of the next kernel, if it is launched early, may come. */
 __device__ inline void gf_wait_for_stream(bool next = true)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

@@ -37,7 +37,6 @@ constexpr size_t MOST_COLUMNS = (1u << 31) - 2 * STRIP; /* so that int holds the
 
 struct Geometry : GfLayer {
     Plane plane;
-    bool ahead; /* reading begins before the kernel before this one has ended */
 };
 
 template <int K> using Maps = GfFilters<K, Geometry>;
@@ -196,8 +195,8 @@ __device__ void store_vectors(const GfOutRows &out, unsigned char *to, int rows,
 
 /* ---- the kernel ---- */
 
-/* All maps of a strip's tiles, that of map 0 at `to`. BARE: a sum is what is stored. A loop without
- * branches is up to 8 % faster, with many taps; of few it stores so fast that memory gets slower. */
+/* All maps of a strip's tiles, that of map 0 at `to`. BARE: a sum is what is stored. A loop
+ * without branches is up to 8 % faster with many taps, and slower with few. */
 template <int K, bool ALIGNED, bool BARE>
 __device__ void make_maps(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
                           unsigned char *to, GfWeave &weave)
@@ -230,8 +229,6 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<K, ALIGNED>))
         return;
     const int rows = static_cast<int>(min(g.plane.rows - down, static_cast<size_t>(GF_TILE)));
     const Strip strip = {g.plane.y0 + down, rows, first};
-    if (g.ahead)
-        prefetch_strip<K, GF_TILE>(g.plane, strip);
     gf_wait_for_stream();
     unsigned char *to = static_cast<unsigned char *>(g.out.samples) + blockIdx.z * g.out.batch +
                         down * g.out.stride + static_cast<size_t>(first) * sizeof(float);
@@ -245,17 +242,11 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<K, ALIGNED>))
 
 /* ---- the launcher ---- */
 
-bool is_small(const GfStep *step)
-{
-    return step->out_width * step->out_height <= 1 << 20;
-}
-
 template <int K, bool ALIGNED> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Geometry geometry = {};
     static_cast<GfLayer &>(geometry) = gf_layer(launch);
     geometry.plane = plane_of(launch);
-    geometry.ahead = K >= 5 || (geometry.filters == 1 && is_small(launch->step));
     return gf_run_filters<K>(launch, Maps<K>{geometry, {}}, [&](const Maps<K> &s) {
         const size_t across = gf_divide_up<size_t>(launch->step->in_width, STRIP);
         const size_t down = gf_divide_up<size_t>(s.g.plane.rows, GF_TILE * DOWN);
@@ -286,7 +277,7 @@ template <int K> cudaError_t run_side(const GfLaunch *launch, cudaStream_t strea
 bool pays(const GfStep *step, bool aligned)
 {
     const size_t pixels = step->out_width * step->out_height, maps = step->linear.filters;
-    const bool small = is_small(step), middling = pixels <= 1 << 22;
+    const bool small = pixels <= 1 << 20, middling = pixels <= 1 << 22;
     switch (step->linear.width) {
     case 1:
         return maps == 1 ? !aligned || pixels <= 1 << 24 : maps <= 4 ? middling : aligned && small;

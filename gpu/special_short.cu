@@ -402,8 +402,6 @@ __global__ void __launch_bounds__(32 * WARPS, AT_ONCE)
     const int warp = gf_warp();
     unsigned x = blockIdx.x % s.across, y = blockIdx.x / s.across, turn = 0;
     Strip next = strip_at(s, x, y);
-    if (warp == 0)
-        prefetch_strip<K, TALL>(s, next);
     gf_wait_for_stream();
     Share<K> share;
     read_share(s, warp, next, share);

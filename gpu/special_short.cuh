@@ -81,24 +81,6 @@ __device__ inline const float *row_at(const Plane &plane, int slot)
                                            blockIdx.z * plane.in.batch);
 }
 
-/* Begins to bring a strip to L2, but for what other strips bring: before gf_wait_for_stream(), so
- * that reading begins while the kernel before this one ends. What that one still writes changes L2,
- * too. It costs time where memory is busy anyway. Strips that touch the picture's edge are left
- * alone. */
-template <int K, int TALL> __device__ void prefetch_strip(const Plane &plane, const Strip &strip)
-{
-    constexpr int SECTOR = 32, ROW = STRIP * sizeof(float), EACH = TALL * ROW / 32;
-    static_assert(ROW % EACH == 0 && EACH % SECTOR == 0);
-    const int slots = find_slots<K, TALL>(plane, strip), at = my_lane() * EACH;
-    if (slots < 0 || strip.first + STRIP > plane.width)
-        return;
-    const float *row = row_at(plane, slots + K / 2 + at / ROW) + strip.first;
-    const char *from = reinterpret_cast<const char *>(row) + at % ROW;
-#pragma unroll
-    for (int i = 0; i < EACH; i += SECTOR)
-        gf_prefetch(from + i);
-}
-
 /* The column that stands for one beside the picture, each lane another: those left of it, as far as
  * taps reach, then those right of it. -1: the constant. */
 template <int K> __device__ int find_beside(const Plane &plane)

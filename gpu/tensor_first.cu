@@ -319,25 +319,6 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
     stage<F, In, false>(q, tile, shared);
 }
 
-/* Begins to bring a tile's input to L2, where it is all on the picture: reading begins while the
- * kernel before this one ends, whose writing changes L2, too. */
-template <typename F, typename In>
-__device__ void prefetch_tile(const Layer &q, const Tile &tile, const Shared &shared)
-{
-    if constexpr (std::is_same_v<In, float>) {
-        constexpr int SECTOR = 32, SECTORS = (2 * F::words * sizeof(In) + SECTOR - 1) / SECTOR;
-        const int rows = tile.in_rows * (F::single ? 1 : q.p.depth);
-        const size_t left = (tile.x * F::stride + q.p.origin_x) * sizeof(In);
-        if (!is_inside<F>(q, tile))
-            return;
-        for (int i = static_cast<int>(threadIdx.x); i < rows * SECTORS; i += THREADS) {
-            const Line line = find_line<F::single>(q, tile, i / SECTORS);
-            gf_prefetch(samples_of(q) + left + shared.lines[line.y] +
-                        line.channel * q.p.in.plane * sizeof(In) + i % SECTORS * SECTOR);
-        }
-    }
-}
-
 /* ---- the kernel ---- */
 
 /* Are all rows of each channel of a tile in the same units? Of a block's threads. */
@@ -357,10 +338,8 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
     const Tile tile = find_tile<F>(q);
     const Shared shared = find_shared<F>(q, memory);
     find_input<F>(q, tile, shared);
-    __syncthreads();
-    if (q.ahead)
-        prefetch_tile<F, In>(q, tile, shared);
     gf_wait_for_stream();
+    __syncthreads();
     stage_tile<F, In>(q, tile, shared);
     __syncthreads();
     if (F::exact || are_same(q, tile, shared.scales))
@@ -418,14 +397,6 @@ template <typename F> Cut cut(const GfLaunch *launch)
     return cut;
 }
 
-/* Is a layer's time that of its products, and so short that beginning to read counts? */
-bool begins_ahead(const GfStep *step)
-{
-    const GfLinear *linear = &step->linear;
-    return linear->height >= 7 && linear->filters <= 8 &&
-           step->out_width * step->out_height <= 1 << 22;
-}
-
 template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
@@ -435,7 +406,6 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     if (blocks > INT_MAX || bytes > gf_shared_limit())
         return cudaErrorNotSupported;
     Layer q = describe<F>(launch);
-    q.ahead = begins_ahead(launch->step);
     q.splits = static_cast<unsigned>(work.splits);
     q.across =
         static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tile_columns)));

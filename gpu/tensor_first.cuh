@@ -100,7 +100,6 @@ struct Layer {
     float centres[GF_FIRST_CHANNELS];
     bool vectors; /* may a thread's pixels be stored as one? */
     bool plain;   /* and are they f32, with nothing done to them but scale and offset? */
-    bool ahead;   /* reading begins before the kernel before this one has ended */
 };
 
 /* Where a block works: its first pixel, its picture and its maps. */
