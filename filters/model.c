@@ -285,11 +285,11 @@ static GfTile general_tile(const GfStep *step)
     return side <= 5 ? (GfTile){32, 8, 32} : (GfTile){64, 4, 32};
 }
 
-/* One kernel of up to 7 x 7 on a channel of floats: `special` reads short strips at once. */
+/* Up to 7 x 7 taps on a channel of floats: `special` reads short strips at once. */
 static bool is_short(const GfStep *step)
 {
-    return step->in == GF_F32 && step->channels == 1 && step->linear.filters == 1 &&
-           gf_max(step->taps_x, step->taps_y) <= 7;
+    return step->in == GF_F32 && step->channels == 1 && gf_max(step->taps_x, step->taps_y) <= 7 &&
+           (step->linear.filters == 1 || gf_step_is_layer(step));
 }
 
 /* One kernel of 3 x 3 on a channel of bytes: it reads strips of 512 x 8. */
@@ -308,7 +308,7 @@ GfTile gf_model_tile(const char *method, const GfStep *step)
     if (strcmp(method, "general") == 0)
         return general_tile(step);
     if (strcmp(method, "special") == 0 && is_short(step))
-        return (GfTile){128, 8, 1};
+        return (GfTile){128, step->linear.filters == 1 ? 8 : 16, SIZE_MAX};
     if (strcmp(method, "special") == 0 && is_short_of_bytes(step))
         return (GfTile){512, 8, 1};
     if (strcmp(method, "special") == 0 && gf_step_is_layer(step))

@@ -159,14 +159,19 @@ static void test_shared_tile(void **state)
         }
 }
 
-/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; beyond 7 x 7 they are taller; of
- * bytes 512 x 8. */
+/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; of a layer's maps 128 x 16; beyond
+ * 7 x 7 they are taller; of bytes 512 x 8. */
 static void test_short_strips(void **state)
 {
     (void)state;
     const GfStep *step = plan_kernel(3, 256, GF_BORDER_VALID);
     GfTile tile = gf_model_tile("special", step);
     assert_true(work_of("special", step, tile).samples == 2.0 * 32 * 130 * 10);
+    GfStep layer = *step;
+    layer.linear.depth = 1;
+    layer.linear.filters = 4;
+    tile = gf_model_tile("special", &layer);
+    assert_true(tile.width == 128 && tile.height == 16 && tile.maps >= 4);
     drop();
     step = plan_kernel(9, 256, GF_BORDER_VALID);
     assert_true(gf_model_tile("special", step).height > 8);
