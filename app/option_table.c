@@ -128,19 +128,14 @@ static GfStatus set_depth(GfOptions *options, const char *value)
     return GF_OK;
 }
 
-static GfStatus set_text(const char **text, const char *option, const char *value)
-{
-    return gf_value_text(option, value, text);
-}
-
 static GfStatus set_output(GfOptions *options, const char *value)
 {
-    return set_text(&options->output, "output", value);
+    return gf_value_text("output", value, &options->output);
 }
 
 static GfStatus set_name(GfOptions *options, const char *value)
 {
-    return set_text(&options->name, "name", value);
+    return gf_value_text("name", value, &options->name);
 }
 
 static GfStatus set_diff_image(GfOptions *options, const char *value)
@@ -150,7 +145,7 @@ static GfStatus set_diff_image(GfOptions *options, const char *value)
 
 static GfStatus set_report(GfOptions *options, const char *value)
 {
-    return set_text(&options->report, "report", value);
+    return gf_value_text("report", value, &options->report);
 }
 
 static GfStatus set_format(GfOptions *options, const char *value)
@@ -166,7 +161,7 @@ static GfStatus set_format(GfOptions *options, const char *value)
 
 static GfStatus set_montage(GfOptions *options, const char *value)
 {
-    return set_text(&options->montage, "montage", value);
+    return gf_value_text("montage", value, &options->montage);
 }
 
 static const GfWord montage_scale_words[] = {
@@ -192,24 +187,24 @@ static GfStatus set_picture(GfOptions *options, const char *value)
 
 static GfStatus set_tensor(GfOptions *options, const char *value)
 {
-    return set_text(&options->tensor, "tensor", value);
+    return gf_value_text("tensor", value, &options->tensor);
 }
 
 static GfStatus set_files_from(GfOptions *options, const char *value)
 {
-    return set_text(&options->files_from, "files-from", value);
+    return gf_value_text("files-from", value, &options->files_from);
 }
 
 static GfStatus set_failures(GfOptions *options, const char *value)
 {
-    return set_text(&options->failures, "failures", value);
+    return gf_value_text("failures", value, &options->failures);
 }
 
 static const GfWord shard_words[] = {{"auto", 0}, {NULL, 0}}; /* or K/N */
 
 static GfStatus set_shard(GfOptions *options, const char *value)
 {
-    return set_text(&options->shard, "shard", value);
+    return gf_value_text("shard", value, &options->shard);
 }
 
 static GfStatus set_quality(GfOptions *options, const char *value)

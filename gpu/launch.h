@@ -62,6 +62,7 @@ typedef cudaError_t (*GfLauncher)(const GfLaunch *launch, cudaStream_t stream);
 /* Largest sides that `special` holds in registers: of banks and layers, and of one kernel on one
  * channel. Larger single kernels, and pairs in f64, go in tiles. */
 enum { GF_SPECIAL_SIDE = 7, GF_SPECIAL_GRAY_SIDE = 15 };
+enum { GF_SPECIAL_STRIP = 128 }; /* columns of a short strip of `special` on floats */
 
 /* The side of the smallest square box, centred on the anchor, that holds the kernel: what `special`
  * computes banks with, zero taps filling the rest. */

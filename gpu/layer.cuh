@@ -96,6 +96,7 @@ __device__ inline void gf_finish_sums(const GfLayer &layer, const GfNumbers<K> &
         gf_post_each(layer.finish, v, [](int) { return true; });
 }
 
+/* The responses of one filter: both. */
 template <int K, bool FULL>
 __device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
                                   const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])

@@ -1,8 +1,6 @@
-/* Which steps the form of `special` for maps of a channel of floats takes (gpu/special_maps.cu). */
+/* Which steps the form of `special` for maps of a channel of floats takes (gpu/special_maps.cu).
+ * Pictures narrower than a strip would leave lanes without columns. */
 #include "gpu/launch.h"
-
-/* Columns of a strip: narrower pictures would leave lanes without any. */
-enum { STRIP = 128 };
 
 bool gf_special_takes_maps(const GfStep *step)
 {
@@ -14,6 +12,6 @@ bool gf_special_takes_maps(const GfStep *step)
            step->combine.op == GF_COMBINE_NONE && step->channels == 1 && linear->depth <= 1 &&
            (linear->filters == 1 || gf_step_is_layer(step)) && linear->height == side &&
            side % 2 == 1 && side <= GF_SPECIAL_SIDE && gf_step_is_dense(step) &&
-           step->in_width == step->out_width && step->in_width >= STRIP &&
+           step->in_width == step->out_width && step->in_width >= GF_SPECIAL_STRIP &&
            step->origin_x == -(ptrdiff_t)(side / 2);
 }

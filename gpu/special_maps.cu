@@ -292,6 +292,8 @@ bool pays(const GfStep *step, bool aligned)
 
 } // namespace
 
+/* Of all launches of a step or of none, since how rows are aligned is the same for all its bands:
+ * other forms may add an offset elsewhere. */
 extern "C" bool gf_special_is_maps(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;

@@ -11,6 +11,7 @@ namespace gf_short
 {
 
 constexpr int VECTOR = 4, STRIP = 32 * VECTOR; /* samples of a lane, of a strip */
+static_assert(STRIP == GF_SPECIAL_STRIP);
 
 /* A channel of floats. */
 struct Plane {
