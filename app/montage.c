@@ -2,6 +2,7 @@
  * whole picture is in memory. Where outputs have opacity the gray of the margins shows through. */
 #include "app/montage.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Channels of a tile of the output, and with that how many tiles it has. */
@@ -85,6 +86,7 @@ static double tile_sample(const GfMontage *montage, const GfFormat *from, const 
     if (!from->has_alpha)
         return value;
     double alpha = gf_sample_at(row, pixel + from->channels - 1, from->sample) / montage->white;
+    alpha = fmin(fmax(alpha, 0.0), 1.0); /* of responses, which may lie beyond */
     return value * alpha + gf_sample_middle(sample) * (1.0 - alpha);
 }
 

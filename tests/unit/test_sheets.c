@@ -187,6 +187,30 @@ static void test_montage_of_colours_and_maps(void **state)
     gf_montage_free(&montage);
 }
 
+/* Kernels with negative taps take opacity below nothing and above all of it. */
+static void test_montage_limits_opacity(void **state)
+{
+    (void)state;
+    const GfFormat in = {4, 1, 2, true, GF_U8}, response = {4, 1, 2, true, GF_F32};
+    const GfFormat *formats[] = {&response};
+    const GfOptions options = {.montage_scale = GF_MONTAGE_MAP};
+    float samples[] = {0, 255, 4, 510, 10, 255, 10, -51};
+    const GfBand band = {0, 1, sizeof samples, samples};
+    const double expected[] = {0, 102, 255, 128};
+    GfMontage montage;
+    GfHeld held;
+    GfImage image;
+    assert_int_equal(gf_montage_plan(&options, &in, formats, 1, GF_U8, &montage), GF_OK);
+    assert_int_equal(gf_held_create(formats, 1, SIZE_MAX, &held), GF_OK);
+    gf_held_rows(&held, 0, &band);
+    draw(&montage, &held, &image);
+    for (size_t x = 0; x < 4; x++)
+        assert_true(at(&image, GF_SHEET_MARGIN + x, GF_SHEET_MARGIN, 0) == expected[x]);
+    gf_image_free(&image);
+    gf_held_free(&held);
+    gf_montage_free(&montage);
+}
+
 /* ---- kernels ---- */
 
 static void test_kernels_by_hand(void **state)
@@ -345,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_stretch_looks_at_what_is_seen),
         cmocka_unit_test(test_held_is_limited),
         cmocka_unit_test(test_montage_of_colours_and_maps),
+        cmocka_unit_test(test_montage_limits_opacity),
         cmocka_unit_test(test_kernels_by_hand),
         cmocka_unit_test(test_kernels_of_channels),
         cmocka_unit_test(test_kernel_list),
