@@ -307,6 +307,10 @@ static GfStatus check_operands(const GfOptions *options)
     for (size_t i = 0; pictures && i < options->operand_count; i++)
         if (!*options->operands[i])
             return gf_fail(GF_EUSAGE, "the name of a picture is empty");
+    bool weights = options->command == GF_COMMAND_WEIGHTS;
+    for (size_t i = 0; weights && i < options->operand_count; i++)
+        if (strcmp(options->operands[i], "-") == 0)
+            return gf_fail(GF_EUSAGE, "weights are not read from standard input (-); name a file");
     if (options->command != GF_COMMAND_FILTER)
         return GF_OK;
     if (!options->operand_count && !options->kernel_count && !options->files_from)

@@ -84,6 +84,14 @@ w.npy: 1 tensor
     [ "$stderr" = 'gpufilter: usage: gpufilter weights FILE... [--tensor NAME] [--picture FILE]' ]
     gf weights net.safetensors --in-place
     [ "$stderr" = 'gpufilter: --in-place does not go with "weights"' ]
+    gf weights net.safetensors - <net.safetensors
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: weights are not read from standard input (-); name a file' ]
+    [ -z "$output" ]
+    cp net.safetensors ./-
+    gf weights ./-
+    [ "$status" -eq 0 ]
+    [[ $output == './-: 5 tensors'* ]]
 }
 
 @test "names are made harmless" {
