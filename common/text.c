@@ -60,7 +60,7 @@ bool gf_read_number(const char **text, double *value)
     const char *s = *text + strspn(*text, " \t\r\n");
     size_t digits = strspn(s, "+-.0123456789eE");
     *value = strtod(s, &end);
-    if (end == s || (size_t)(end - s) > digits || !isfinite(*value))
+    if (end == s || (size_t)(end - s) > digits || *end == '.' || !isfinite(*value))
         return false;
     *text = end;
     return true;

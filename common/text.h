@@ -12,7 +12,7 @@ const char *gf_escape(const char *name, char *out, size_t size);
 
 /* Reads a finite decimal number at *text, after white space, and moves *text behind it; false (and
  * *text unchanged) where there is none. Other notations that strtod() knows are none: nan, inf,
- * 0x1p3. */
+ * 0x1p3; nor is 1.2.3. */
 bool gf_read_number(const char **text, double *value);
 
 enum { GF_SIZE_TEXT = 32 }; /* bytes that a size takes as text, with its end */

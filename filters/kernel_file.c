@@ -49,14 +49,16 @@ static GfStatus begin_row(Table *table, size_t line)
 
 static GfStatus read_line(Table *table, const char *text, size_t line)
 {
-    bool empty = true;
-    for (;;) {
-        text += strspn(text, " \t\r\n,;");
+    static const char blanks[] = " \t\r";
+    for (bool first = true;; first = false) {
+        text += strspn(text, blanks);
+        /* One separator, so that a cell without a number is missed. */
+        if (!first && (*text == ',' || *text == ';'))
+            text += 1 + strspn(text + 1, blanks);
         if (!*text || *text == '#')
             return GF_OK;
-        if (empty)
+        if (first)
             GF_TRY(begin_row(table, line));
-        empty = false;
         double value;
         if (!gf_read_number(&text, &value)) {
             char shown[SHOWN];

@@ -393,6 +393,7 @@ static void test_refusals(void **state)
     assert_refused("3x3: 1 2 3", "has 3 numbers instead of 9");
     assert_refused("2x1: 1 2 3", "\"3\" is left");
     assert_refused("2x1: 1 nan", "\"nan\" is not a number");
+    assert_refused("3x1: 1.2.3 4", "\"1.2.3 4\" is not a number");
     assert_refused("2x1: 1,2", "a comma begins the next filter");
     assert_refused("0x3:", "is empty");
     assert_refused("99999x1: 1", "is larger than");
@@ -453,6 +454,11 @@ static void test_kernel_files(void **state)
     assert_file_refused("1 2\n3\n", 6, "line 2 has 1 numbers");
     assert_file_refused("1 2\n3 x\n", 8, "line 2: not a number: \"x");
     assert_file_refused("1 nan\n", 6, "line 1: not a number");
+    assert_file("1, 2, 3,\n4 ,5;6 ; # six\n", 3, 2, 1, 0, taps);
+    assert_file_refused("1,,3\n", 5, "line 1: not a number: \",3\"");
+    assert_file_refused("1 2\n,2\n", 7, "line 2: not a number: \",2\"");
+    assert_file_refused("1 ; ,3\n", 7, "line 1: not a number: \",3\"");
+    assert_file_refused("1.2.3 4\n", 8, "line 1: not a number: \"1.2.3 4\"");
     assert_file_refused("1 2\0 3\n", 7, "NUL");
     assert_file_refused("2 1 0 0\n1 2\n", 12, "the scale is 0");
     /* Three numbers are no header, however well they would fit. */
