@@ -397,7 +397,7 @@ const GfOption gf_option_table[] = {
      EITHER, FLAG(read.tolerant)},
     {"no-auto-orient", 0, NULL, "leave the EXIF orientation as it is", GF_SECTION_INPUT, EITHER,
      FLAG(no_auto_orient)},
-    {"max-pixels", 0, "N", "refuse larger pictures; k, M, G, T: powers of 1000; default 1G",
+    {"max-pixels", 0, "N", "refuse larger pictures; k, M, G, T: powers of 1000; default 2^30",
      GF_SECTION_INPUT, EITHER, SET(max_pixels)},
 
     {"device", 0, "WHICH",

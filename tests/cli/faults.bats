@@ -40,6 +40,17 @@ whole() {
     gf a.png -k box --max-pixels 3k
     [ "$status" -eq 1 ]
     [[ $stderr == 'gpufilter: a.png: 64 x 48 pixels are over the limit of 3000 pixels' ]]
+    # By default it is 2^30, as the help says, which is more than 1G.
+    gf --help
+    [[ $output == *'--max-pixels N '*'default 2^30'* ]]
+    npy '|u1' 1 '32768, 32769' '' >more.npy
+    gf more.npy -k box
+    [ "$stderr" = 'gpufilter: more.npy: 32769 x 32768 pixels are over the limit of 1073741824 pixels' ]
+    npy '|u1' 1 '32768, 32768' '' >most.npy
+    gf most.npy -k box
+    [[ $stderr == *'most.npy: the .npy file holds 0 bytes of samples'* ]]
+    gf most.npy -k box --max-pixels 1G
+    [ "$stderr" = 'gpufilter: most.npy: 32768 x 32768 pixels are over the limit of 1000000000 pixels' ]
 }
 
 @test "a full disk ends the run with status 3" {
