@@ -80,11 +80,16 @@ static GfStatus read_list(const char *path, char **text, size_t *size)
 GfStatus gf_list_read(const char *path, GfStatus (*take)(void *context, const char *entry),
                       void *context)
 {
+    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* of editors, in front of UTF-8 */
     char *text;
-    size_t size;
+    size_t size, mark = 0;
     GfStatus status = read_list(path, &text, &size);
-    if (status == GF_OK)
-        status = take_parts(text, size, memchr(text, '\0', size) ? '\0' : '\n', take, context);
+    if (status == GF_OK) {
+        char separator = memchr(text, '\0', size) ? '\0' : '\n';
+        if (separator == '\n' && strncmp(text, byte_order_mark, 3) == 0)
+            mark = 3;
+        status = take_parts(text + mark, size - mark, separator, take, context);
+    }
     free(text);
     return status;
 }

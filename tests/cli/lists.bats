@@ -25,6 +25,11 @@ tree() {
     run -0 "$GPUFILTER" --files-from - -k box -o zeros.out <zeros
     [ -s zeros.out/a.box.png ]
     [ -s $'zeros.out/b\nc.box.png' ]
+    # What editors put in front of UTF-8 is no part of a name.
+    printf '\xef\xbb\xbfa.png\n' >marked
+    gf -T marked -k box -o marked.out
+    [ "$status" -eq 0 ]
+    [ -s marked.out/a.box.png ]
 }
 
 @test "--files-from: outputs beside the inputs, folders, other operands" {
