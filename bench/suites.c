@@ -136,6 +136,60 @@ static GfStatus u16_cases(Specs *specs)
     return GF_OK;
 }
 
+static Spec on_picture(GfSample in, size_t channels, size_t kernel, size_t filters, size_t stride)
+{
+    return (Spec){.in = in,
+                  .out = GF_F32,
+                  .layer = true,
+                  .batch = 1,
+                  .channels = channels,
+                  .width = 1024,
+                  .height = 1024,
+                  .kernel = kernel,
+                  .filters = filters,
+                  .padding = kernel / 2,
+                  .stride = stride};
+}
+
+/* ---- small: where a launch takes as long as what it does ---- */
+
+static GfStatus small_cases(Specs *specs)
+{
+    static const size_t sizes[][2] = {{64, 64},   {128, 128},   {256, 256},   {512, 512},
+                                      {641, 481}, {1024, 1024}, {1501, 1101}, {2048, 2048}};
+    static const GfSample samples[] = {GF_U8, GF_F16, GF_F32};
+    static const size_t maps[] = {1, 4, 16};
+    for (size_t i = 0; i < COUNT(samples); i++)
+        for (size_t n = 0; n < COUNT(sizes); n++)
+            for (size_t kernel = 3; kernel <= 9; kernel += 2)
+                for (Taps taps = TAPS_RANDOM; taps <= TAPS_GAUSS; taps++) {
+                    Spec spec = picture(samples[i], 1, kernel, taps);
+                    spec.width = sizes[n][0];
+                    spec.height = sizes[n][1];
+                    spec.methods = "tensor,special,separable,shared";
+                    GF_TRY(specs_add(specs, spec));
+                }
+    for (size_t i = 0; i < COUNT(samples); i++)
+        for (size_t n = 0; n < COUNT(sizes); n++) {
+            Spec spec = picture(samples[i], 1, 3, TAPS_SOBEL);
+            spec.width = sizes[n][0];
+            spec.height = sizes[n][1];
+            spec.methods = "tensor,special,shared";
+            GF_TRY(specs_add(specs, spec));
+        }
+    for (size_t i = 0; i < COUNT(samples); i++)
+        for (size_t n = 1; n < COUNT(sizes); n++)
+            for (size_t kernel = 3; kernel <= 7; kernel += 2)
+                for (size_t m = 0; m < COUNT(maps); m++) {
+                    Spec spec = on_picture(samples[i], 1, kernel, maps[m], 1);
+                    spec.width = sizes[n][0];
+                    spec.height = sizes[n][1];
+                    spec.methods = "tensor,special";
+                    GF_TRY(specs_add(specs, spec));
+                }
+    return GF_OK;
+}
+
 /* ---- odd: rows that are no whole words, and of layers begin anywhere ---- */
 
 static GfStatus odd_cases(Specs *specs)
@@ -297,21 +351,6 @@ static GfStatus first_network_cases(Specs *specs)
     return GF_OK;
 }
 
-static Spec on_picture(GfSample in, size_t channels, size_t kernel, size_t filters, size_t stride)
-{
-    return (Spec){.in = in,
-                  .out = GF_F32,
-                  .layer = true,
-                  .batch = 1,
-                  .channels = channels,
-                  .width = 1024,
-                  .height = 1024,
-                  .kernel = kernel,
-                  .filters = filters,
-                  .padding = kernel / 2,
-                  .stride = stride};
-}
-
 static GfStatus first_cases(Specs *specs)
 {
     static const size_t channels[] = {1, 3}, kernels[] = {3, 5, 7, 11}, filters[] = {16, 64};
@@ -320,7 +359,12 @@ static GfStatus first_cases(Specs *specs)
         GF_TRY(specs_add(specs, on_picture(i % 2 ? GF_U8 : GF_F32, channels[i / 2 % 2],
                                            kernels[i / 4 % 4], filters[i / 16 % 2], 1 + i / 32)));
     for (size_t i = 0; i < 3; i++)
-        GF_TRY(specs_add(specs, on_picture(GF_U8, 1, kernels[i], 4, 1)));
+        for (size_t scale = 1; scale <= 4; scale *= 4) {
+            Spec spec = on_picture(GF_U8, 1, kernels[i], 4, 1);
+            spec.width *= scale;
+            spec.height *= scale;
+            GF_TRY(specs_add(specs, spec));
+        }
     return GF_OK;
 }
 
@@ -478,6 +522,8 @@ const Suite suites[] = {
     {"sizes", "3 x 3 on bytes, pictures of 64 x 64 to 8192 x 8192", sizes_cases, true},
     {"u16", "samples of 16 bits, kernels of 3 x 3 to 9 x 9, pictures of 64 x 64 to 8192 x 8192",
      u16_cases, true},
+    {"small", "gray pictures of 64 x 64 to 2048 x 2048, kernels of 3 x 3 to 9 x 9, and layers",
+     small_cases, true},
     {"odd", "pictures whose rows are no whole words", odd_cases, true},
     {"large", "kernels beyond registers, sums in f64, pictures of 128 x 128 to 4096 x 4096",
      large_cases, true},

@@ -292,6 +292,15 @@ static bool is_short(const GfStep *step)
            (step->linear.filters == 1 || gf_step_is_layer(step));
 }
 
+/* Up to 9 x 9 on a small picture's only channel, of any samples: shorter ones yet, four of which
+ * are a block. */
+static bool is_small(const GfStep *step)
+{
+    return step->channels == 1 && step->out_width * step->out_height < 1 << 20 &&
+           gf_max(step->taps_x, step->taps_y) <= 9 && step->linear.filters == 1 &&
+           !gf_step_is_layer(step);
+}
+
 /* One kernel of 3 x 3 on a channel of bytes: it reads strips of 512 x 8. */
 static bool is_short_of_bytes(const GfStep *step)
 {
@@ -307,6 +316,8 @@ GfTile gf_model_tile(const char *method, const GfStep *step)
         return (GfTile){1, 1, 1};
     if (strcmp(method, "general") == 0)
         return general_tile(step);
+    if (strcmp(method, "special") == 0 && is_small(step))
+        return (GfTile){128, 16, 1};
     if (strcmp(method, "special") == 0 && is_short(step))
         return (GfTile){128, step->linear.filters == 1 ? 8 : 16, SIZE_MAX};
     if (strcmp(method, "special") == 0 && is_short_of_bytes(step))

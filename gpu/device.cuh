@@ -13,6 +13,7 @@
 #include "gpu/special.cuh"
 #include "gpu/special_rows.cuh"
 #include "gpu/special_short.cuh"
+#include "gpu/special_walk.cuh"
 #include "gpu/tensor_bytes.cuh"
 #include "gpu/tensor_first.cuh"
 #include "gpu/tensor_rolling.cuh"

@@ -134,6 +134,13 @@ __device__ inline void gf_advance(uint8_t **at, size_t bytes)
     asm volatile("add.s64 %0, %0, %1;" : "+l"(*at) : "l"(bytes));
 }
 
+/* The same address, of which the compiler no longer sees what it is made of. */
+template <typename T> __device__ inline const T *gf_seen(const T *at)
+{
+    asm volatile("" : "+l"(at));
+    return at;
+}
+
 /* Loads in the order of the program: nothing waits for one of these before all have begun. */
 __device__ inline float4 gf_load_in_order(const float *from)
 {
@@ -143,6 +150,24 @@ __device__ inline float4 gf_load_in_order(const float *from)
                  : "l"(from)
                  : "memory");
     return v;
+}
+
+template <int WORDS, typename In>
+__device__ inline void gf_load_in_order(const In *from, uint32_t (&word)[WORDS])
+{
+    static_assert(WORDS == 1 || WORDS == 2 || WORDS == 4);
+    if constexpr (WORDS == 1)
+        asm volatile("ld.global.b32 %0, [%1];" : "=r"(word[0]) : "l"(from) : "memory");
+    else if constexpr (WORDS == 2)
+        asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(word[0]), "=r"(word[1])
+                     : "l"(from)
+                     : "memory");
+    else
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                     : "l"(from)
+                     : "memory");
 }
 
 __device__ inline uint32_t gf_load_in_order(const uint8_t *from)

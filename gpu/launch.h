@@ -145,6 +145,9 @@ bool gf_special_takes_bytes(const GfStep *step);
 /* The same for its form for maps of a channel of floats. */
 bool gf_special_takes_maps(const GfStep *step);
 
+/* Of those, is it the fastest form? `aligned`: rows are whole vectors, and begin where those do. */
+bool gf_special_maps_pay(const GfStep *step, bool aligned);
+
 /* The two halves of `im2col` around the matrix product. Output positions [first, first +
  * positions), counted along the rows [y0, y1) of picture n, become the columns of a row-major
  * matrix of channels * height * width rows of `positions` numbers (f64 when wide, else f32); and
@@ -180,8 +183,8 @@ bool gf_special_is_tile(const GfStep *step, bool wide);
 
 /* The forms of `special` for one small kernel on a channel of floats, for the maps of such a
  * channel, for 3 x 3 on bytes, for layers of one channel on small pictures (is a launch one for
- * them?), for others and for depthwise layers, and for single kernels in tiles, which
- * gf_launch_special() passes on. */
+ * them?), for others and for depthwise layers, for single kernels in tiles, and with the accesses
+ * of a tiling, which gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_maps(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);
@@ -193,6 +196,7 @@ cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_tile(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_special_tiling(const GfLaunch *launch, cudaStream_t stream);
 
 /* Sums in f64 of odd squares: the forms of `special` for small kernels and of `separable`, which
  * gf_launch_special() and gf_launch_separable() pass on. */

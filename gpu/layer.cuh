@@ -33,7 +33,8 @@ struct GfLayer {
     int filters;
     bool vector_out;
     bool scaled;    /* the sum: else it begins with what is added to it */
-    bool rectified; /* the only function is ReLU */
+    bool rectified; /* the only function is ReLU, */
+    bool absolute;  /* or the size of a number */
     bool pooled, average;
     GfFinish<float> finish; /* without posts its scale holds the gain too; `out` as it is stored */
 };
@@ -58,8 +59,8 @@ template <int K, typename Geometry> struct GfFilters {
 
 /* ---- a tile ---- */
 
-/* The sums of one filter, in the order of its taps. FULL: the kernel is K x K, else it is
- * smaller. */
+/* The sums of one filter, in the order of its taps, of large kernels row by row. FULL: the kernel is
+ * K x K, else it is smaller. */
 template <int K, bool FULL>
 __device__ inline void gf_sum_tile(const GfLayer &layer, const GfNumbers<K> &numbers,
                                    const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
@@ -68,18 +69,26 @@ __device__ inline void gf_sum_tile(const GfLayer &layer, const GfNumbers<K> &num
     for (int i = 0; i < GF_TILE_OUTPUTS; i++)
         v[i] = numbers.v[GfNumbers<K>::START];
 #pragma unroll
-    for (int ky = 0; ky < K; ky++)
+    for (int ky = 0; ky < K; ky++) {
+        constexpr bool BY_ROWS = K * K > GF_FLAT_TAPS;
+        float row[GF_TILE_OUTPUTS] = {};
+        float(&sum)[GF_TILE_OUTPUTS] = BY_ROWS ? row : v;
 #pragma unroll
         for (int kx = 0; kx < K; kx++) {
             if (!FULL && (ky >= layer.height || kx >= layer.width))
                 continue;
 #pragma unroll
             for (int i = 0; i < GF_TILE_OUTPUTS; i++)
-                v[i] = fmaf(numbers.v[ky * K + kx], x[ky + i / GF_TILE][kx + i % GF_TILE], v[i]);
+                sum[i] =
+                    fmaf(numbers.v[ky * K + kx], x[ky + i / GF_TILE][kx + i % GF_TILE], sum[i]);
         }
+#pragma unroll
+        for (int i = 0; i < GF_TILE_OUTPUTS && BY_ROWS; i++)
+            v[i] += row[i];
+    }
 }
 
-/* Sums become responses. POSTS: functions other than ReLU may follow. */
+/* Sums become responses. POSTS: functions other than those two may follow. */
 template <int K, bool POSTS>
 __device__ inline void gf_finish_sums(const GfLayer &layer, const GfNumbers<K> &numbers,
                                       float (&v)[GF_TILE_OUTPUTS])
@@ -92,6 +101,10 @@ __device__ inline void gf_finish_sums(const GfLayer &layer, const GfNumbers<K> &
 #pragma unroll
         for (int i = 0; i < GF_TILE_OUTPUTS; i++)
             v[i] = fmaf(gf_more(v[i], 0.0f), layer.finish.gain, layer.finish.mid);
+    else if (!POSTS && layer.absolute)
+#pragma unroll
+        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+            v[i] = fmaf(fabsf(v[i]), layer.finish.gain, layer.finish.mid);
     else if (POSTS && layer.finish.posts > 0)
         gf_post_each(layer.finish, v, [](int) { return true; });
 }
@@ -206,6 +219,7 @@ using GfWeave = float4[2][32];
 /* Stores a strip's rows, the first sample of the first at `to`, in column `left` of the map, so
  * that neighbouring lanes store neighbouring samples. `lead`: strips store whole lines, the first
  * of them `lead` columns before the map; else 0. */
+template <typename Out>
 __device__ inline void gf_store_woven(const GfLayer &layer, unsigned char *to, int rows, int left,
                                       int lead, const float (&v)[GF_TILE_OUTPUTS], GfWeave &weave)
 {
@@ -214,7 +228,7 @@ __device__ inline void gf_store_woven(const GfLayer &layer, unsigned char *to, i
     for (int r = 0; r < GF_TILE; r++, to += layer.out.stride) {
         const float *row = reinterpret_cast<const float *>(weave[r % 2]);
         const int before =
-            static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof *row % GF_LINE);
+            static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof(Out) % GF_LINE);
         /* Of whole lines, what the strip before and the next one store. */
         const int spare = lead > 0 ? before : 0;
         const int first = max(-left, lead - spare);
@@ -226,7 +240,7 @@ __device__ inline void gf_store_woven(const GfLayer &layer, unsigned char *to, i
         for (int line = 0; line <= GF_LAYER_STRIP / GF_LINE; line++) {
             const int column = line * GF_LINE + lane - before;
             if (r < rows && column >= first && column < end)
-                reinterpret_cast<float *>(to)[column] = row[column];
+                reinterpret_cast<Out *>(to)[column] = gf_convert<Out>(row[column]);
         }
     }
 }
@@ -276,6 +290,7 @@ inline GfLayer gf_layer(const GfLaunch *launch)
     layer.plane_bytes = layer.out.plane * gf_sample_size(layer.finish.out);
     layer.vector_out = gf_rows_aligned(launch->out, layer.finish.out, GF_TILE / side);
     layer.rectified = step->posts == 1 && step->post[0].op == GF_POINTWISE_RELU;
+    layer.absolute = step->posts == 1 && step->post[0].op == GF_POINTWISE_ABS;
     layer.pooled = pool != nullptr;
     layer.average = pool && pool->pool.op == GF_POOL_AVERAGE;
     if (step->posts == 0)

@@ -45,6 +45,13 @@ static bool has_vectors(const GfStep *step, const GfUse *use)
     return !use->packed || step->out_width % 4 == 0;
 }
 
+/* Of one kernel by short strips of `special`, on a picture of no more than `most` pixels. */
+static bool strips_pay(const GfStep *step, const GfUse *use, size_t most)
+{
+    return !use->wide && step->linear.filters == 1 && step->out_width * step->out_height <= most &&
+           gf_special_takes_maps(step) && gf_special_maps_pay(step, has_vectors(step, use));
+}
+
 static bool is_product(const GfStep *step, const GfUse *use)
 {
     return gf_algorithm_find("separable")->supports(step, use->wide) == GF_OK;
@@ -121,6 +128,8 @@ static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
     const bool slow = !use->wide && gf_tensor_levels(step) > 3;
     if (side == 1 || (side == 3 && step->channels != 3 && slow))
         return false;
+    if (strips_pay(step, use, side == 3 ? 1 << 22 : side == 5 ? (1 << 22) - 1 : 1 << 20))
+        return false;
     if (step->channels != 3) {
         const bool two_passes = step->separable && side >= 7;
         return samples >= (two_passes ? 1 << 21 : use->wide && side < 9 ? 1 << 20 : 1 << 19);
@@ -152,7 +161,8 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
     if (step->in == GF_U16)
         return tensor_pays_on_16_bits(step, use, work);
-    if (side == 1 || special_pays_on_bytes(step))
+    const size_t strips = side > 7 || (side == 7 && step->separable) ? 3 << 18 : 1 << 20;
+    if (side == 1 || special_pays_on_bytes(step) || strips_pay(step, use, strips))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 25;
@@ -187,7 +197,10 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
+    const size_t of_products = side > GF_SPECIAL_SIDE && real ? 3 << 18 : 1 << 20;
     (void)card;
+    if (strips_pay(step, use, is_product(step, use) ? of_products : 1 << 22))
+        return true;
     if (gf_special_is_tile(step, use->wide))
         return special_pays_in_tiles(step, use, samples);
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
@@ -211,6 +224,23 @@ bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 
 /* ---- layers on pictures: of few channels ---- */
 
+/* Of one picture's maps that `special` can make in short strips (gpu/special_maps.cu): tensor cores
+ * are ahead with many taps and maps, and with many maps of a small picture. Of halves and of 16 bits
+ * they make floats first. */
+static bool tensor_pays_beside_strips(const GfStep *step, size_t side, double pixels, bool vectors)
+{
+    const size_t maps = step->linear.filters;
+    if (step->in != GF_U8 && step->in != GF_F32)
+        return side >= 7 && maps >= 16 && vectors && pixels >= 1 << 18;
+    if (side >= 7)
+        return maps == 1 ? pixels < 1 << 15 : (maps >= 3 && vectors) || pixels < 1 << 17;
+    if (maps < 8)
+        return side == 5 && maps >= 4 && pixels < 1 << 16;
+    if (side == 5)
+        return (vectors || pixels < 1 << 14) && pixels < (step->in == GF_U8 ? 1 << 19 : 1 << 18);
+    return vectors && pixels < 1 << 17;
+}
+
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.
  * Maps are made eight at a time. */
 static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, const GfUse *use)
@@ -220,6 +250,8 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     const bool vectors = has_vectors(step, use), full = round_up(maps, 8) <= 1.15 * (double)maps;
     if (side >= 9)
         return true;
+    if (use->pictures == 1 && gf_special_takes_maps(step))
+        return tensor_pays_beside_strips(step, side, pixels, vectors);
     if (side >= 7)
         return pixels < 1 << 17 || (maps >= 3 && vectors);
     if (use->pictures > 1 && work / (double)use->pictures < 1 << 22) /* special_small.cu */
@@ -230,8 +262,7 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
         return vectors && maps >= 32 && pixels < 1 << 15;
     if (pixels < (vectors ? 1 << 18 : 1 << 14))
         return pixels >= 1 << 11 && (maps >= 4 || pixels < 1 << 14);
-    return !gf_special_takes_maps(step) && vectors && maps >= 8 && full &&
-           (maps < 32 || pixels < 1 << 23);
+    return vectors && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
 }
 
 static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use)

@@ -1,9 +1,11 @@
-/* What the forms of `special` have in common: when what is done to a sum may be put into the
- * taps. */
+/* What the forms of `special` have in common: when what is done to a sum may be put into the taps,
+ * and how two responses become one. */
 #pragma once
 
 #include <cmath>
 
+#include "gpu/finish.cuh"
+#include "gpu/instructions.cuh"
 #include "gpu/launch.h"
 
 /* A factor that changes no number but its exponent, and that little. */
@@ -23,4 +25,18 @@ inline bool gf_have_taps_room(const GfLaunch *launch)
         room =
             room && std::fabs(taps[i]) < 1e18f && (taps[i] == 0.0f || std::fabs(taps[i]) > 1e-18f);
     return room;
+}
+
+/* N responses and others become one in v. Lengths that become integers need no last bit. */
+template <int N>
+__device__ inline void gf_join_responses(const GfFinish<float> &finish, float (&v)[N],
+                                         const float (&r)[N])
+{
+    if (finish.combine != GF_COMBINE_L2 || finish.out == GF_F32) {
+        gf_combine_each(finish, v, r);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = gf_root(fmaf(v[i], v[i], r[i] * r[i]));
 }

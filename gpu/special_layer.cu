@@ -254,8 +254,9 @@ __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile
         float v[GF_TILE_OUTPUTS];
         gf_respond<K, FULL>(s.g, s.numbers[f], x, v);
         if (SIDE == 1 && s.g.woven)
-            gf_store_woven(s.g, place.to + f * s.g.plane_bytes - threadIdx.x % 32 * sizeof(float4),
-                           place.rows, block.left, s.g.before, v, weaves[gf_warp()]);
+            gf_store_woven<float>(
+                s.g, place.to + f * s.g.plane_bytes - threadIdx.x % 32 * sizeof(float4), place.rows,
+                block.left, s.g.before, v, weaves[gf_warp()]);
         else
             gf_finish_tile<SIDE>(s.g, place, f, v);
     }

@@ -1,4 +1,5 @@
-/* Method `special` for the maps of a channel of floats, of up to 7 x 7 taps, one or many.
+/* Method `special` for the maps of one channel, of up to 7 x 7 taps; and for one kernel of up to
+ * 9 x 9, or the joined responses of two, on pictures that are not large.
  *
  * special_layer.cu, which is for all layers of one channel, brings rows into a ring in shared
  * memory, and a block's warps wait for the rows and for each other: of few maps that takes nearly
@@ -11,11 +12,19 @@
  * have in common: a multiply-add reads two of its own, not three, which is a fifth faster with
  * 7 x 7 taps (bench/results/2026-11-26-h200-6.md).
  *
- * Where rows begin anywhere, samples are read one by one, and maps are woven in shared memory, so
- * that neighbouring lanes store neighbouring samples.
+ * A small picture takes as long as a launch whose code is new and whose few warps have nobody to
+ * wait with. Of it many short strips are on their way at once, and the code is short: two to three
+ * times as fast as strips of dozens of rows (bench/results/2026-11-27-h200.md).
+ *
+ * Beside the picture, vectors of integers and halves are made of those that lie on it, their bytes
+ * moved by the border's rule. Floats are read one by one there, as are all where rows begin
+ * anywhere; maps are then woven in shared memory, so that neighbouring lanes store neighbouring
+ * samples.
  *
  * Costs for an output sample: K * K multiply-adds and one write; for an input sample (16 + K - 1) /
  * 16 reads of L2, 3 * (4 + K - 1) / 4 of L1. */
+#include <cstring>
+
 #include "gpu/device.cuh"
 
 using namespace gf_short;
@@ -25,18 +34,20 @@ namespace
 
 /* What may be tuned: strips of a block, below each other; blocks of a multiprocessor. */
 constexpr int DOWN = 4;
-template <int K, bool ALIGNED>
-constexpr int BLOCKS = K == 1    ? 8
-                       : K == 3  ? 6
-                       : K == 5  ? 5
-                       : ALIGNED ? 4
-                                 : 3;
+template <typename In, int K, bool ALIGNED>
+constexpr int BLOCKS = K == 1   ? 8
+                       : K == 3 ? 6
+                       : K == 5 ? (sizeof(In) == 4 || (ALIGNED && sizeof(In) == 2) ? 5 : 4)
+                       : K == 7 ? (ALIGNED && sizeof(In) == 4 ? 4 : 3)
+                                : 2;
 
 constexpr size_t MOST_BLOCKS = 65535;                   /* what grid.y holds */
 constexpr size_t MOST_COLUMNS = (1u << 31) - 2 * STRIP; /* so that int holds them all */
 
 struct Geometry : GfLayer {
     Plane plane;
+    uint32_t border_word; /* of integers and halves: samples that are the constant */
+    bool by_words;        /* goes_by_words() */
 };
 
 template <int K> using Maps = GfFilters<K, Geometry>;
@@ -45,64 +56,70 @@ template <int K> using Maps = GfFilters<K, Geometry>;
 
 template <int K> constexpr int COLUMNS = GF_TILE + K - 1; /* of a window */
 
-/* Vectors of the window's rows: this lane's own, and one on each side. */
-template <int K> using Vectors = float4[GF_WINDOW_ROWS<K>][3];
+/* Words of a vector, and vectors of the window's rows: this lane's own, and one on each side. */
+template <typename In> using Words = uint32_t[gf_special::WORDS<In, VECTOR>];
+template <typename In, int K> using Vectors = Words<In>[GF_WINDOW_ROWS<K>][3];
 
-__device__ float part_of(const float4 &v, int i)
+template <typename In> __device__ float part_of(const Words<In> &v, int i)
 {
-    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+    constexpr int A_WORD = gf_special::A_WORD<In, VECTOR>;
+    return gf_special::number_of<In>(v[i / A_WORD], static_cast<unsigned>(i % A_WORD));
 }
 
-template <int K> __device__ void take_window(const Vectors<K> &rows, GfWindow<K> &x)
+template <typename In, int K>
+__device__ void take_window(const Vectors<In, K> &rows, GfWindow<K> &x)
 {
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
 #pragma unroll
         for (int i = 0; i < COLUMNS<K>; i++) {
             const int at = VECTOR - K / 2 + i;
-            x[r][i] = part_of(rows[r][at / VECTOR], at % VECTOR);
+            x[r][i] = part_of<In>(rows[r][at / VECTOR], at % VECTOR);
         }
 }
 
 /* On the picture, the rows one after the other in memory, this lane's own vector at `from`. */
-template <int K> __device__ void load_inside(const Plane &plane, const float *from, GfWindow<K> &x)
+template <typename In, int K>
+__device__ void load_inside(const Plane &plane, const In *from, GfWindow<K> &x)
 {
-    const size_t stride = plane.in.stride / sizeof(float);
-    Vectors<K> rows;
+    const size_t stride = plane.in.stride / sizeof(In);
+    Vectors<In, K> rows;
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
 #pragma unroll
         for (int i = 0; i < 3; i++)
-            rows[r][i] = gf_load_in_order(from + r * stride + (i - 1) * VECTOR);
-    take_window<K>(rows, x);
+            gf_load_in_order(from + r * stride + (i - 1) * VECTOR, rows[r][i]);
+    take_window<In, K>(rows, x);
 }
 
 /* The same with one vector of a row: what lies beside it is the neighbours', and what they lack at
  * the strip's ends is read by lanes 0 to 15 on the left of a row each, by the others on the right.
  * That leaves registers for another block of 7 x 7. */
-template <int K> __device__ void load_own(const Plane &plane, const float *from, GfWindow<K> &x)
+template <typename In, int K>
+__device__ void load_own(const Plane &plane, const In *from, GfWindow<K> &x)
 {
     constexpr int SIDE = K / 2, HALF = 16;
     static_assert(GF_WINDOW_ROWS<K> <= HALF);
-    const size_t stride = plane.in.stride / sizeof(float);
+    const size_t stride = plane.in.stride / sizeof(In);
     const int lane = my_lane(), beside = (lane < HALF ? -VECTOR : STRIP) - lane * VECTOR;
-    float4 own[GF_WINDOW_ROWS<K>], side = {};
+    Words<In> own[GF_WINDOW_ROWS<K>], side = {};
     if (SIDE > 0 && lane % HALF < GF_WINDOW_ROWS<K>)
-        side = gf_load_in_order(from + lane % HALF * stride + beside);
+        gf_load_in_order(from + lane % HALF * stride + beside, side);
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
-        own[r] = gf_load_in_order(from + r * stride);
+        gf_load_in_order(from + r * stride, own[r]);
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++) {
 #pragma unroll
         for (int i = 0; i < VECTOR; i++)
-            x[r][SIDE + i] = part_of(own[r], i);
+            x[r][SIDE + i] = part_of<In>(own[r], i);
 #pragma unroll
         for (int i = 0; i < SIDE; i++) {
-            const float given = lane < HALF ? part_of(side, VECTOR - SIDE + i) : part_of(side, i);
+            const float given =
+                lane < HALF ? part_of<In>(side, VECTOR - SIDE + i) : part_of<In>(side, i);
             const float end = __shfl_sync(~0u, given, lane < HALF ? r : HALF + r);
-            const float left = __shfl_up_sync(~0u, part_of(own[r], VECTOR - SIDE + i), 1);
-            const float right = __shfl_down_sync(~0u, part_of(own[r], i), 1);
+            const float left = __shfl_up_sync(~0u, part_of<In>(own[r], VECTOR - SIDE + i), 1);
+            const float right = __shfl_down_sync(~0u, part_of<In>(own[r], i), 1);
             x[r][i] = lane == 0 ? end : left;
             x[r][SIDE + VECTOR + i] = lane == 31 ? end : right;
         }
@@ -110,115 +127,240 @@ template <int K> __device__ void load_own(const Plane &plane, const float *from,
 }
 
 /* On the picture, one by one: the window's first sample at `from`. */
-template <int K> __device__ void load_samples(const Plane &plane, const float *from, GfWindow<K> &x)
+template <typename In, int K>
+__device__ void load_samples(const Plane &plane, const In *from, GfWindow<K> &x)
 {
-    const size_t stride = plane.in.stride / sizeof(float);
+    const size_t stride = plane.in.stride / sizeof(In);
 #pragma unroll
-    for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
+    for (int r = 0; r < GF_WINDOW_ROWS<K>; r++) {
+        const In *row = from + r * stride;
 #pragma unroll
         for (int i = 0; i < COLUMNS<K>; i++)
-            x[r][i] = __ldg(from + r * stride + i);
+            x[r][i] = gf_number<float>(__ldg(row + i));
+    }
 }
 
-/* In vectors, where what is beside the picture is a constant. `found`: the slot of this lane's row
- * of the strip. */
+/* In vectors of floats, where what is beside the picture is a constant. `found`: the slot of this
+ * lane's row of the strip. */
 template <int K>
 __device__ void load_with_constant(const Plane &plane, int found, int column, GfWindow<K> &x)
 {
-    const float b = plane.border_value;
-    Vectors<K> rows;
+    const uint32_t b = __float_as_uint(plane.border_value);
+    Vectors<float, K> rows;
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++) {
         const int slot = __shfl_sync(~0u, found, r);
-        const float *row = row_at(plane, max(slot, 0));
+        const float *row = row_at<float>(plane, max(slot, 0));
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             const int c = column + (i - 1) * VECTOR;
-            rows[r][i] = make_float4(b, b, b, b);
+#pragma unroll
+            for (uint32_t &word : rows[r][i])
+                word = b;
             if (slot >= 0 && c >= 0 && c < plane.width)
-                rows[r][i] = gf_load_in_order(row + c);
+                gf_load_in_order(row + c, rows[r][i]);
         }
     }
-    take_window<K>(rows, x);
+    take_window<float, K>(rows, x);
 }
 
-/* One by one, by the border's rule. */
-template <int K>
+/* How a vector beside the picture is made of the one that is nearest to it, or with `wrap` of that
+ * at the other end: the bytes of its words, as __byte_perm() takes them. */
+template <typename In>
+__device__ void find_selectors(GfBorder border, bool right, Words<In> &selectors)
+{
+#pragma unroll
+    for (uint32_t &selector : selectors)
+        selector = 0;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        const int last = VECTOR - 1;
+        const int part = border == GF_BORDER_REPLICATE ? (right ? last : 0)
+                         : border == GF_BORDER_REFLECT ? last - i
+                         : border == GF_BORDER_REFLECT101
+                             ? (right ? max(last - 1 - i, 0) : min(VECTOR - i, last))
+                             : i;
+#pragma unroll
+        for (int b = 0; b < static_cast<int>(sizeof(In)); b++) {
+            const int at = i * static_cast<int>(sizeof(In)) + b;
+            selectors[at / 4] |= static_cast<uint32_t>(part * static_cast<int>(sizeof(In)) + b)
+                                 << at % 4 * 4;
+        }
+    }
+}
+
+/* In vectors of integers or halves, by the border's rule. */
+template <typename In, int K>
+__device__ void load_by_words(const Geometry &g, int found, int column, GfWindow<K> &x)
+{
+    constexpr int WORDS = gf_special::WORDS<In, VECTOR>;
+    const Plane &plane = g.plane;
+    const int last = plane.width - VECTOR, own = min(column, last);
+    const bool wrap = plane.border == GF_BORDER_WRAP, fixed = plane.border == GF_BORDER_CONSTANT;
+    int columns[3];
+    bool missing[3];
+    Words<In> selectors[3];
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int c = own + (i - 1) * VECTOR;
+        const bool left = c < 0, beside = left || c > last;
+        columns[i] = !beside ? c : left != wrap ? 0 : last;
+        missing[i] = beside && fixed;
+        find_selectors<In>(beside ? plane.border : GF_BORDER_WRAP, !left, selectors[i]);
+    }
+    Vectors<In, K> rows;
+#pragma unroll
+    for (int r = 0; r < GF_WINDOW_ROWS<K>; r++) {
+        const In *row = row_at<In>(plane, max(__shfl_sync(~0u, found, r), 0));
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            gf_load_in_order(row + columns[i], rows[r][i]);
+    }
+    const unsigned above = __ballot_sync(~0u, found < 0);
+#pragma unroll
+    for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            const bool constant = missing[i] || above >> r & 1;
+            uint32_t words[2] = {rows[r][i][0], rows[r][i][WORDS - 1]};
+#pragma unroll
+            for (int w = 0; w < WORDS; w++) {
+                const uint32_t word =
+                    i == 1 ? words[w] : __byte_perm(words[0], words[1], selectors[i][w]);
+                rows[r][i][w] = constant ? g.border_word : word;
+            }
+        }
+    take_window<In, K>(rows, x);
+}
+
+/* One by one, by the border's rule. Bytes that do not lie on the picture are read as well, from
+ * somewhere else: with a choice their addresses take more registers than there are. */
+template <typename In, int K>
 __device__ void load_with_border(const Plane &plane, int found, int first, GfWindow<K> &x)
 {
+    constexpr bool ANY = sizeof(In) == 1;
     int columns[COLUMNS<K>];
     find_columns<K>(plane, find_beside<K>(plane), first, columns);
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++) {
         const int slot = __shfl_sync(~0u, found, r);
-        const float *row = row_at(plane, max(slot, 0));
+        const In *row = gf_seen(row_at<In>(plane, max(slot, 0)));
 #pragma unroll
-        for (int i = 0; i < COLUMNS<K>; i++)
-            x[r][i] = slot >= 0 && columns[i] >= 0 ? __ldg(row + columns[i]) : plane.border_value;
+        for (int i = 0; i < COLUMNS<K>; i++) {
+            const bool exists = slot >= 0 && columns[i] >= 0;
+            const float v = ANY || exists ? gf_number<float>(__ldg(row + max(columns[i], 0)))
+                                          : plane.border_value;
+            x[r][i] = exists ? v : plane.border_value;
+        }
     }
 }
 
 /* The inputs of the tile that begins with `column`, in the strip's rows. */
-template <int K, bool ALIGNED>
-__device__ void load_window(const Plane &plane, const Strip &strip, int column, GfWindow<K> &x)
+template <typename In, int K, bool ALIGNED>
+__device__ void load_window(const Geometry &g, const Strip &strip, int column, GfWindow<K> &x)
 {
+    constexpr bool REAL = std::is_same_v<In, float>, BY_THREE = !REAL || (K != 1 && K != 7);
     constexpr int BESIDE = K == 1 ? 0 : VECTOR;
+    const Plane &plane = g.plane;
     const int slots = find_slots<K, GF_TILE>(plane, strip), first = column - K / 2;
     if (slots >= 0 && strip.first >= BESIDE && strip.first + STRIP + BESIDE <= plane.width) {
-        const float *row = row_at(plane, slots);
-        if (!ALIGNED)
-            load_samples<K>(plane, row + first, x);
-        else if (K == 3 || K == 5)
-            load_inside<K>(plane, row + column, x);
+        const In *row = row_at<In>(plane, slots);
+        if constexpr (!ALIGNED)
+            load_samples<In, K>(plane, row + first, x);
+        else if constexpr (BY_THREE)
+            load_inside<In, K>(plane, row + column, x);
         else
-            load_own<K>(plane, row + column, x);
+            load_own<In, K>(plane, row + column, x);
         return;
     }
     const int found = find_slot<K>(plane, strip, my_lane());
-    if (ALIGNED && (K == 3 || K == 5) && plane.border == GF_BORDER_CONSTANT)
-        load_with_constant<K>(plane, found, column, x);
-    else
-        load_with_border<K>(plane, found, first, x);
+    if constexpr (ALIGNED && BY_THREE && REAL) {
+        if (plane.border == GF_BORDER_CONSTANT) {
+            load_with_constant<K>(plane, found, column, x);
+            return;
+        }
+    } else if constexpr (ALIGNED && !REAL) {
+        if (g.by_words) {
+            load_by_words<In, K>(g, found, column, x);
+            return;
+        }
+    }
+    load_with_border<In, K>(plane, found, first, x);
 }
 
 /* Stores a tile's first `rows` rows, in vectors. */
+template <typename Out>
 __device__ void store_vectors(const GfOutRows &out, unsigned char *to, int rows,
                               const float (&v)[GF_TILE_OUTPUTS])
 {
 #pragma unroll
     for (int r = 0; r < GF_TILE; r++, to += out.stride)
         if (r < rows)
-            __stcs(reinterpret_cast<float4 *>(to),
-                   make_float4(v[r * GF_TILE], v[r * GF_TILE + 1], v[r * GF_TILE + 2],
-                               v[r * GF_TILE + 3]));
+            gf_store_samples<GF_TILE, true>(reinterpret_cast<Out *>(to), 1, GF_TILE, true,
+                                            v + r * GF_TILE);
 }
 
 /* ---- the kernel ---- */
 
-/* All maps of a strip's tiles, that of map 0 at `to`. BARE: a sum is what is stored. A loop
+/* Stores a map's tiles of a strip, that of its first lane at `to`. */
+template <typename Out, bool ALIGNED>
+__device__ void store_map_as(const Geometry &g, const Strip &strip, unsigned char *to,
+                             const float (&v)[GF_TILE_OUTPUTS], GfWeave &weave)
+{
+    const int lane = my_lane(), column = strip.first + lane * VECTOR;
+    if constexpr (ALIGNED)
+        store_vectors<Out>(g.out, to + lane * VECTOR * sizeof(Out),
+                           column < g.out_width ? strip.rows : 0, v);
+    else
+        gf_store_woven<Out>(g, to, strip.rows, strip.first, 0, v, weave);
+}
+
+template <typename In, bool ALIGNED>
+__device__ void store_map(const Geometry &g, const Strip &strip, unsigned char *to,
+                          const float (&v)[GF_TILE_OUTPUTS], GfWeave &weave)
+{
+    if (std::is_same_v<In, float> || g.finish.out == GF_F32)
+        store_map_as<float, ALIGNED>(g, strip, to, v, weave);
+    else if (g.finish.out == GF_U8)
+        store_map_as<uint8_t, ALIGNED>(g, strip, to, v, weave);
+    else
+        store_map_as<uint16_t, ALIGNED>(g, strip, to, v, weave);
+}
+
+/* All maps of a strip's tiles, those of map 0 at `to`. BARE: a sum is what is stored. A loop
  * without branches is up to 8 % faster with many taps, and slower with few. */
-template <int K, bool ALIGNED, bool BARE>
+template <typename In, int K, bool ALIGNED, bool BARE>
 __device__ void make_maps(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
                           unsigned char *to, GfWeave &weave)
 {
     const Geometry &g = s.g;
-    const int lane = my_lane(), column = strip.first + lane * VECTOR;
     for (int f = 0; f < g.filters; f++, to += g.plane_bytes) {
         float v[GF_TILE_OUTPUTS];
         gf_sum_tile<K, true>(g, s.numbers[f], x, v);
         if (!BARE)
             gf_finish_sums<K, false>(g, s.numbers[f], v);
-        if (ALIGNED)
-            store_vectors(g.out, to + lane * sizeof(float4), column < g.out_width ? strip.rows : 0,
-                          v);
-        else
-            gf_store_woven(g, to, strip.rows, strip.first, 0, v, weave);
+        store_map<In, ALIGNED>(g, strip, to, v, weave);
     }
 }
 
-/* ALIGNED: rows are whole vectors, and begin where those do. */
-template <int K, bool ALIGNED>
-__global__ void __launch_bounds__(32 * DOWN, (BLOCKS<K, ALIGNED>))
+/* The only map that two kernels make, of what they respond together. */
+template <typename In, int K, bool ALIGNED>
+__device__ void make_joined(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
+                            unsigned char *to, GfWeave &weave)
+{
+    const Geometry &g = s.g;
+    float v[GF_TILE_OUTPUTS], r[GF_TILE_OUTPUTS];
+    gf_sum_tile<K, true>(g, s.numbers[0], x, v);
+    gf_finish_sums<K, false>(g, s.numbers[0], v);
+    gf_sum_tile<K, true>(g, s.numbers[1], x, r);
+    gf_finish_sums<K, false>(g, s.numbers[1], r);
+    gf_join_responses(g.finish, v, r);
+    store_map<In, ALIGNED>(g, strip, to, v, weave);
+}
+
+/* ALIGNED: rows are whole vectors, and begin where those do. JOINED: there are two kernels. */
+template <typename In, int K, bool ALIGNED, bool JOINED>
+__global__ void __launch_bounds__(32 * DOWN, (BLOCKS<In, K, ALIGNED>))
     special_maps(const __grid_constant__ Maps<K> s)
 {
     __shared__ GfWeave weaves[DOWN];
@@ -231,28 +373,49 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<K, ALIGNED>))
     const Strip strip = {g.plane.y0 + down, rows, first};
     gf_wait_for_stream();
     unsigned char *to = static_cast<unsigned char *>(g.out.samples) + blockIdx.z * g.out.batch +
-                        down * g.out.stride + static_cast<size_t>(first) * sizeof(float);
+                        down * g.out.stride + static_cast<size_t>(first) * g.pixel_bytes;
     GfWindow<K> x;
-    load_window<K, ALIGNED>(g.plane, strip, first + my_lane() * VECTOR, x);
-    if (K <= 3 || g.scaled || g.rectified)
-        make_maps<K, ALIGNED, false>(s, strip, x, to, weaves[warp]);
+    load_window<In, K, ALIGNED>(g, strip, first + my_lane() * VECTOR, x);
+    if constexpr (JOINED)
+        make_joined<In, K, ALIGNED>(s, strip, x, to, weaves[warp]);
+    else if (K <= 3 || g.scaled || g.rectified || g.absolute)
+        make_maps<In, K, ALIGNED, false>(s, strip, x, to, weaves[warp]);
     else
-        make_maps<K, ALIGNED, true>(s, strip, x, to, weaves[warp]);
+        make_maps<In, K, ALIGNED, true>(s, strip, x, to, weaves[warp]);
 }
 
 /* ---- the launcher ---- */
 
-template <int K, bool ALIGNED> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+/* Can what is beside the picture be made of vectors of its samples? Of a constant it is the word
+ * that is put where they would be; nine taps reach beyond a vector where the picture is mirrored
+ * without its first sample. */
+template <typename In, int K> bool goes_by_words(const GfStep *step, uint32_t *constant)
+{
+    const float value = static_cast<float>(step->border_value);
+    In samples[4 / sizeof(In)] = {};
+    if (step->border != GF_BORDER_CONSTANT)
+        return K / 2 < VECTOR || step->border != GF_BORDER_REFLECT101;
+    if (std::is_integral_v<In> && !(value >= 0.0f && value <= static_cast<float>(In(-1))))
+        return false;
+    for (In &sample : samples)
+        sample = static_cast<In>(value);
+    std::memcpy(constant, samples, sizeof *constant);
+    return static_cast<float>(samples[0]) == value;
+}
+
+template <typename In, int K, bool ALIGNED, bool JOINED>
+cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Geometry geometry = {};
     static_cast<GfLayer &>(geometry) = gf_layer(launch);
     geometry.plane = plane_of(launch);
+    geometry.by_words = goes_by_words<In, K>(launch->step, &geometry.border_word);
     return gf_run_filters<K>(launch, Maps<K>{geometry, {}}, [&](const Maps<K> &s) {
         const size_t across = gf_divide_up<size_t>(launch->step->in_width, STRIP);
         const size_t down = gf_divide_up<size_t>(s.g.plane.rows, GF_TILE * DOWN);
         const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down),
                         static_cast<unsigned>(launch->count));
-        const auto kernel = special_maps<K, ALIGNED>;
+        const auto kernel = special_maps<In, K, ALIGNED, JOINED>;
         return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * DOWN}), stream, s);
     });
 }
@@ -262,32 +425,25 @@ bool is_aligned(const GfLaunch *launch)
 {
     return launch->step->in_width % VECTOR == 0 &&
            gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch,
-                      VECTOR * sizeof(float)) &&
+                      VECTOR * gf_sample_size(launch->step->in)) &&
            gf_rows_aligned(launch->out, launch->step->out, VECTOR);
+}
+
+template <typename In, int K> cudaError_t run_type(const GfLaunch *launch, cudaStream_t stream)
+{
+    if constexpr (K == 3 || K == 5)
+        if (launch->step->combine.op != GF_COMBINE_NONE)
+            return is_aligned(launch) ? run<In, K, true, true>(launch, stream)
+                                      : run<In, K, false, true>(launch, stream);
+    return is_aligned(launch) ? run<In, K, true, false>(launch, stream)
+                              : run<In, K, false, false>(launch, stream);
 }
 
 template <int K> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
 {
-    return is_aligned(launch) ? run<K, true>(launch, stream) : run<K, false>(launch, stream);
-}
-
-/* Is it faster than the other forms? Strips that begin anywhere write the lines that they share
- * with their neighbours twice, which counts where maps are many and taps few
- * (bench/results/2026-11-26-h200-6.md). */
-bool pays(const GfStep *step, bool aligned)
-{
-    const size_t pixels = step->out_width * step->out_height, maps = step->linear.filters;
-    const bool small = pixels <= 1 << 20, middling = pixels <= 1 << 22;
-    switch (step->linear.width) {
-    case 1:
-        return maps == 1 ? !aligned || pixels <= 1 << 24 : maps <= 4 ? middling : aligned && small;
-    case 3:
-        return maps == 1 ? !aligned || middling : maps <= (aligned ? 8 : 4) || (aligned && small);
-    case 5:
-        return maps > 1 || middling;
-    default:
-        return maps > 1 && (aligned || !small);
-    }
+    return gf_with_sample<float>(launch->step->in, [&](auto sample) {
+        return run_type<decltype(sample), K>(launch, stream);
+    });
 }
 
 } // namespace
@@ -299,20 +455,23 @@ extern "C" bool gf_special_is_maps(const GfLaunch *launch)
     const GfStep *step = launch->step;
     return gf_special_takes_maps(step) && launch->tiling == 0 && !launch->pool &&
            launch->in.pixel == 1 && launch->out.pixel == 1 && step->in_width <= MOST_COLUMNS &&
-           step->out_height <= MOST_BLOCKS * GF_TILE * DOWN && pays(step, is_aligned(launch));
+           step->out_height <= MOST_BLOCKS * GF_TILE * DOWN &&
+           gf_special_maps_pay(step, is_aligned(launch));
 }
 
 extern "C" cudaError_t gf_launch_special_maps(const GfLaunch *launch, cudaStream_t stream)
 {
     switch (launch->step->linear.width) {
     case 1:
-        return run_side<1>(launch, stream);
+        return run_type<float, 1>(launch, stream);
     case 3:
         return run_side<3>(launch, stream);
     case 5:
         return run_side<5>(launch, stream);
     case 7:
         return run_side<7>(launch, stream);
+    case 9:
+        return run_side<9>(launch, stream);
     }
     return cudaErrorNotSupported;
 }

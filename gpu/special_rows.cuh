@@ -85,22 +85,29 @@ template <typename In, int N, typename Sample> __device__ void pack(uint32_t *wo
         word[i / A_WORD<In, N>] |= bits<In>(sample(i)) << i % A_WORD<In, N> * 8 * sizeof(In) % 32;
 }
 
+/* Sample i of a word. An integer below 2^16 in the low bits of 2^23 is a float: a byte permutation
+ * and a subtraction, where a conversion would take four times as long. */
+template <typename In> __device__ float number_of(uint32_t word, unsigned i)
+{
+    if constexpr (sizeof(In) == 4)
+        return __uint_as_float(word);
+    if constexpr (std::is_same_v<In, __half>)
+        return __half2float(__ushort_as_half(static_cast<uint16_t>(word >> i % 2 * 16)));
+    const unsigned selector = sizeof(In) == 1 ? 0x7440 + i : 0x7410 + 0x22 * i;
+    return __uint_as_float(__byte_perm(word, 0x4B000000u, selector)) - 8388608.0f;
+}
+
 /* An f16 whose bits are those of a byte is that byte times 2^-24: bytes are unpacked two at a time,
  * and their taps are 2^24 times as large. */
 template <typename In> constexpr float UNIT = sizeof(In) == 1 ? 1.0f / (1 << 24) : 1.0f;
 
-/* Sample i of a word, in units of UNIT. An integer below 2^16 in the low bits of 2^23 is a float: a
- * byte permutation and a subtraction, where a conversion would take four times as long. */
+/* Sample i of a word, in units of UNIT. */
 template <typename In> __device__ float unpack(uint32_t word, unsigned i)
 {
-    if constexpr (sizeof(In) == 4)
-        return __uint_as_float(word);
-    if constexpr (UNIT<In> != 1.0f)
-        word = __byte_perm(word, 0, i / 2 ? 0x4342 : 0x4140);
-    if constexpr (UNIT<In> != 1.0f || std::is_same_v<In, __half>)
-        return __half2float(__ushort_as_half(static_cast<uint16_t>(word >> i % 2 * 16)));
-    const unsigned selector = sizeof(In) == 1 ? 0x7440 + i : 0x7410 + 0x22 * i;
-    return __uint_as_float(__byte_perm(word, 0x4B000000u, selector)) - 8388608.0f;
+    if constexpr (sizeof(In) == 1)
+        return number_of<__half>(__byte_perm(word, 0, i / 2 ? 0x4342 : 0x4140), i);
+    else
+        return number_of<In>(word, i);
 }
 
 /* ---- what a launch is told ---- */

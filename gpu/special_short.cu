@@ -1,5 +1,5 @@
 /* Method `special` for one kernel of up to 7 x 7 on a channel of floats, where the memory's speed
- * is all that counts. (Of no more than 2^22 pixels, and no functions after it: special_maps.cu.)
+ * is all that counts. (Of few pixels and taps: special_maps.cu.)
  *
  * A warp owns a short strip: 8 output rows of 128 samples. It begins to read all rows that the
  * strip needs before it uses the first, so that few warps have as much on its way as memory can

@@ -75,11 +75,11 @@ template <int K, int TALL> __device__ int find_slots(const Plane &plane, const S
     return together ? static_cast<int>(slot) : -1;
 }
 
-__device__ inline const float *row_at(const Plane &plane, int slot)
+template <typename In = float> __device__ const In *row_at(const Plane &plane, int slot)
 {
-    return reinterpret_cast<const float *>(static_cast<const unsigned char *>(plane.in.samples) +
-                                           static_cast<size_t>(slot) * plane.in.stride +
-                                           blockIdx.z * plane.in.batch);
+    return reinterpret_cast<const In *>(static_cast<const unsigned char *>(plane.in.samples) +
+                                        static_cast<size_t>(slot) * plane.in.stride +
+                                        blockIdx.z * plane.in.batch);
 }
 
 /* The column that stands for one beside the picture, each lane another: those left of it, as far as

@@ -271,6 +271,44 @@ void test_sweep(void)
         }
 }
 
+/* By strips of maps: what a constant border becomes is a sample or not, responses are joined. */
+static void narrow_strips(void)
+{
+    static const size_t widths[] = {31, 32, 33, 36, 63, 64, 100, 127, 128, 129, 132, 256, 260};
+    static const size_t heights[] = {1, 2, 3, 4, 5, 9, 16, 17, 33};
+    static const GfSample kinds[][2] = {{GF_U8, GF_U8},   {GF_U16, GF_U16}, {GF_F16, GF_F32},
+                                        {GF_U16, GF_F32}, {GF_U8, GF_F32},  {GF_F16, GF_U16},
+                                        {GF_U8, GF_U16},  {GF_F32, GF_F32}};
+    size_t turn = 0;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t h = 0; h < sizeof heights / sizeof *heights; h++)
+            for (size_t side = 3; side <= 9; side += 2)
+                for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+                    const size_t now = turn++;
+                    const bool joined = side <= 5 && now % 2 == 0;
+                    if (now % (quick ? 61 : 3) != 0)
+                        continue;
+                    GfFilter *filter = new_filter();
+                    GfLinear *linear = add_kernel(filter, joined ? 2 : 1, side, side,
+                                                  now % 4 ? FRACTION : INTEGER);
+                    linear->offset = now % 5 == 0 ? 0.25 : 0.0;
+                    if (joined)
+                        must(gf_filter_add_combine(
+                                 filter,
+                                 (GfCombine){(GfCombineOp)(GF_COMBINE_L2 + now / 6 % 5), 0.0, 0.0}),
+                             "combine");
+                    else if (now % 7 < 2)
+                        add_function(filter, now % 7 ? GF_POINTWISE_ABS : GF_POINTWISE_RELU, 0.0,
+                                     0.0);
+                    const GfBorder border = (GfBorder)((now + now / BORDERS) % GF_BORDER_VALID);
+                    GfPlanOptions options = options_of(kinds[k][0], border);
+                    options.sample = kinds[k][1];
+                    options.border_value += now / 7 % 3 == 0 ? 0.3 : 0.0;
+                    run_some("short strips", format_of(widths[w], heights[h], 1, kinds[k][0]),
+                             options, 2, filter);
+                }
+}
+
 /* Gray pictures of floats whose sides are about those of short strips (128 x 8 and 128 x 16 samples
  * and twice that), or less than a vector; samples out as floats and, by a second step, as bytes.
  * Then some that are large enough for 5 x 5 and 7 x 7 to go by such strips, the last for blocks
@@ -299,6 +337,7 @@ void test_short_strips(void)
                          options_of(sample, (GfBorder)((now + now / BORDERS) % BORDERS)), 2,
                          filter);
             }
+    narrow_strips();
     static const size_t large[][2] = {{1025, 1031}, {2051, 517}, {130, 8081}};
     for (size_t i = 0; i < (quick ? 1 : 3); i++)
         for (size_t side = 5; side <= 7; side += 2)

@@ -237,11 +237,17 @@ static void draw_each(bool (*draw)(size_t turn), size_t count)
             ;
 }
 
-/* Maps of a channel of floats, a strip of 128 columns wide and more: rows that begin anywhere or
- * where vectors do, more filters than a launch's parameters hold, every border. */
+/* Maps of a channel, a strip of 128 columns wide and more, of integers and halves narrower ones,
+ * too: rows that begin anywhere or where vectors do, more filters than a launch's parameters hold,
+ * every border, constants that are samples or not. */
 static bool map_strips(size_t turn)
 {
-    static const size_t widths[] = {128, 129, 130, 131, 132, 135, 255, 256, 257, 260, 383, 517};
+    static const size_t widths[] = {128, 129, 130, 131, 132, 135, 255, 256, 257, 260,
+                                    383, 517, 64,  32,  33,  36,  100, 127, 31};
+    static const GfSample kinds[][2] = {{GF_F32, GF_F32}, {GF_U8, GF_F32}, {GF_U16, GF_F32},
+                                        {GF_F16, GF_F32}, {GF_U8, GF_U8},  {GF_U16, GF_U16},
+                                        {GF_F16, GF_U8},  {GF_U16, GF_U8}};
+    const GfSample *kind = kinds[turn % 3 ? 0 : turn / 3 % (sizeof kinds / sizeof *kinds)];
     static const size_t maps[] = {1, 2, 3, 5, 8, 9, 21, 35};
     const size_t widest = sizeof widths / sizeof *widths, side = 1 + 2 * (turn % 4);
     const size_t across = widths[turn / 4 % widest], down = 1 + below(turn % 7 ? 18 : 70);
@@ -257,13 +263,14 @@ static bool map_strips(size_t turn)
         add_bias(linear, 0.25);
     if (below(3) == 0)
         add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
-    return run_picked("strips of maps", format_of(across, down, 1, GF_F32),
-                      options_of(GF_F32, (GfBorder)(turn / 4 % GF_BORDER_VALID)), 1, filter);
+    GfPlanOptions options = options_of(kind[0], (GfBorder)(turn / 4 % GF_BORDER_VALID));
+    options.sample = kind[1];
+    return run_picked("strips of maps", format_of(across, down, 1, kind[0]), options, 1, filter);
 }
 
 void test_layers(void)
 {
-    draw_each(map_strips, quick ? 12 : 384);
+    draw_each(map_strips, quick ? 27 : 1152);
     draw_each(random_layer, quick ? 9 : 400);
     draw_each(random_first_layer, quick ? 3 : 150);
     draw_each(random_tall_layer, quick ? 2 : 27);

@@ -159,29 +159,33 @@ static void test_shared_tile(void **state)
         }
 }
 
-/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; of a layer's maps 128 x 16; beyond
- * 7 x 7 they are taller; of bytes 512 x 8. */
+/* Strips of 128 x 8 outputs, for 3 x 3 taps 130 x 10 loads each; of a layer's maps 128 x 16, and of
+ * small pictures; beyond 7 x 7 they are taller; of bytes 512 x 8. */
 static void test_short_strips(void **state)
 {
     (void)state;
     const GfStep *step = plan_kernel(3, 256, GF_BORDER_VALID);
     GfTile tile = gf_model_tile("special", step);
-    assert_true(work_of("special", step, tile).samples == 2.0 * 32 * 130 * 10);
+    assert_true(work_of("special", step, tile).samples == 2.0 * 16 * 130 * 18);
+    drop();
+    step = plan_kernel(3, 1024, GF_BORDER_VALID);
+    tile = gf_model_tile("special", step);
+    assert_true(work_of("special", step, tile).samples == 8.0 * 128 * 130 * 10);
     GfStep layer = *step;
     layer.linear.depth = 1;
     layer.linear.filters = 4;
     tile = gf_model_tile("special", &layer);
     assert_true(tile.width == 128 && tile.height == 16 && tile.maps >= 4);
     drop();
-    step = plan_kernel(9, 256, GF_BORDER_VALID);
-    assert_true(gf_model_tile("special", step).height > 8);
+    step = plan_kernel(9, 1024, GF_BORDER_VALID);
+    assert_true(gf_model_tile("special", step).height > 16);
     GfStep bytes = *step;
     bytes.in = bytes.out = GF_U8;
     bytes.taps_x = bytes.taps_y = 3;
     tile = gf_model_tile("special", &bytes);
     assert_true(tile.width == 512 && tile.height == 8);
     bytes.taps_y = 5;
-    assert_true(gf_model_tile("special", &bytes).height > 8);
+    assert_true(gf_model_tile("special", &bytes).height > 16);
     drop();
 }
 

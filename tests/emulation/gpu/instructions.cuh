@@ -100,9 +100,24 @@ inline void gf_advance(uint8_t **at, size_t bytes)
     *at += bytes;
 }
 
+template <typename T> const T *gf_seen(const T *at)
+{
+    return at;
+}
+
 inline float4 gf_load_in_order(const float *from)
 {
     return emulation::aligned(reinterpret_cast<const float4 *>(from));
+}
+
+template <int WORDS, typename In> void gf_load_in_order(const In *from, uint32_t (&word)[WORDS])
+{
+    struct alignas(sizeof word) Vector {
+        uint32_t word[WORDS];
+    };
+    const Vector v = emulation::aligned(reinterpret_cast<const Vector *>(from));
+    for (int i = 0; i < WORDS; i++)
+        word[i] = v.word[i];
 }
 
 inline uint32_t gf_load_in_order(const uint8_t *from)
