@@ -73,6 +73,16 @@ __device__ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
     return word;
 }
 
+/* Two numbers likewise to the halves of a word. */
+__device__ inline uint32_t gf_round_pair(float a, float b)
+{
+    uint32_t word;
+    asm("cvt.pack.sat.u16.s32 %0, %1, %2;"
+        : "=r"(word)
+        : "r"(__float2int_rn(b)), "r"(__float2int_rn(a)));
+    return word;
+}
+
 /* a * b + c of both numbers. */
 __device__ inline __half2 gf_multiply_add(__half2 a, __half2 b, __half2 c)
 {

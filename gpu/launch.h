@@ -145,6 +145,17 @@ bool gf_special_takes_bytes(const GfStep *step);
 /* The same for its form for maps of a channel of floats. */
 bool gf_special_takes_maps(const GfStep *step);
 
+/* One kernel on a channel of 16 bits: strips of special_pairs.cu. */
+bool gf_special_takes_pairs(const GfStep *step);
+
+/* Is what follows the sums nothing, or their size alone? */
+static inline bool gf_step_ends_plainly(const GfStep *step)
+{
+    const bool size = step->posts == 1 && step->post[0].op == GF_POINTWISE_ABS &&
+                      step->gain > 0.0 && step->mid == 0.0;
+    return step->combine.op == GF_COMBINE_NONE && (step->posts == 0 || size);
+}
+
 /* Of those, is it the fastest form? `aligned`: rows are whole vectors, and begin where those do. */
 bool gf_special_maps_pay(const GfStep *step, bool aligned);
 
@@ -181,15 +192,17 @@ cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
  * whose sums need f64? */
 bool gf_special_is_tile(const GfStep *step, bool wide);
 
-/* The forms of `special` for one small kernel on a channel of floats, for the maps of such a
- * channel, for 3 x 3 on bytes, for layers of one channel on small pictures (is a launch one for
+/* The forms of `special` for one small kernel on a channel of floats, for the maps of a
+ * channel, for 3 x 3 on bytes, for small kernels on 16 bits, for layers of one channel on small pictures (is a launch one for
  * them?), for others and for depthwise layers, for single kernels in tiles, and with the accesses
  * of a tiling, which gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_maps(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);
+bool gf_special_is_pairs(const GfLaunch *launch);
 bool gf_special_is_small(const GfLaunch *launch);
 cudaError_t gf_launch_special_bytes(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_special_pairs(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_short(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_maps(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream);

@@ -52,6 +52,13 @@ static bool strips_pay(const GfStep *step, const GfUse *use, size_t most)
            gf_special_takes_maps(step) && gf_special_maps_pay(step, has_vectors(step, use));
 }
 
+/* The same of rows of pairs (gpu/special_pairs.cu), on pictures of any size. */
+static bool pairs_pay(const GfStep *step, const GfUse *use)
+{
+    return !use->wide && gf_special_takes_pairs(step) && has_vectors(step, use) &&
+           (step->linear.width == 3 || step->out_width * step->out_height <= 1 << 22);
+}
+
 static bool is_product(const GfStep *step, const GfUse *use)
 {
     return gf_algorithm_find("separable")->supports(step, use->wide) == GF_OK;
@@ -60,8 +67,8 @@ static bool is_product(const GfStep *step, const GfUse *use)
 /* ---- banks ---- */
 
 /* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor`
- * needs several planes, which are no product of a column and a row; others but where pictures are
- * narrow and high. (bench/results/2026-11-24-h200-3.md, -4.md, 2026-11-25-h200.md) */
+ * needs several planes, which are no product of a column and a row, but where pictures are very
+ * narrow and high; others but where they are narrow and high. (bench/results/2026-11-24-h200-3.md, -4.md, 2026-11-25-h200.md) */
 static bool special_pays_on_bytes(const GfStep *step)
 {
     if (!gf_special_takes_bytes(step))
@@ -73,7 +80,7 @@ static bool special_pays_on_bytes(const GfStep *step)
     for (size_t i = 0; i < TAPS; i++)
         taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
     (void)gf_weights_unit(taps, TAPS, &planes);
-    if (linear->filters > 1 || (planes > 1 && !step->separable))
+    if (step->out_width >= 32 && (linear->filters > 1 || (planes > 1 && !step->separable)))
         return true;
     return step->out_width >= (step->out_width % 16 ? 128 : 64) ||
            step->out_width * step->out_height <= 1 << 18;
@@ -128,7 +135,7 @@ static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
     const bool slow = !use->wide && gf_tensor_levels(step) > 3;
     if (side == 1 || (side == 3 && step->channels != 3 && slow))
         return false;
-    if (strips_pay(step, use, side == 3 ? 1 << 22 : side == 5 ? (1 << 22) - 1 : 1 << 20))
+    if (pairs_pay(step, use) || strips_pay(step, use, side == 3 ? 1 << 22 : 1 << 20))
         return false;
     if (step->channels != 3) {
         const bool two_passes = step->separable && side >= 7;
@@ -197,7 +204,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
-    const size_t of_products = side > GF_SPECIAL_SIDE && real ? 3 << 18 : 1 << 20;
+    const size_t of_products = side > GF_SPECIAL_SIDE && step->in == GF_F32 ? 3 << 18 : 1 << 20;
     (void)card;
     if (strips_pay(step, use, is_product(step, use) ? of_products : 1 << 22))
         return true;

@@ -142,6 +142,8 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
     if (gf_special_is_short(launch) &&
         (step->linear.width <= 3 || step->out_width * step->out_height >= MEDIUM))
         return gf_launch_special_short(launch, stream);
+    if (gf_special_is_pairs(launch))
+        return gf_launch_special_pairs(launch, stream);
     if (gf_special_is_bytes(launch))
         return gf_launch_special_bytes(launch, stream);
     const bool alike = step->channels == 1 && step->linear.filters == 1 && !step->combine.op &&

@@ -52,6 +52,8 @@ static bool pays_on_kernels(const GfStep *step, size_t pixels, bool aligned)
         return pixels < SMALL;
     if (step->linear.filters > 1)
         return pixels <= MIDDLING;
+    if (aligned && gf_special_takes_pairs(step))
+        return pixels <= SMALL;
     if (step->in != GF_F32)
         return pixels <= (aligned ? MIDDLING : side < LARGEST_SIDE ? MIDDLING / 2 : SMALL);
     switch (side) {

@@ -23,8 +23,6 @@
  *
  * Costs for an output sample: K * K multiply-adds and one write; for an input sample (16 + K - 1) /
  * 16 reads of L2, 3 * (4 + K - 1) / 4 of L1. */
-#include <cstring>
-
 #include "gpu/device.cuh"
 
 using namespace gf_short;
@@ -386,21 +384,12 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<In, K, ALIGNED>))
 
 /* ---- the launcher ---- */
 
-/* Can what is beside the picture be made of vectors of its samples? Of a constant it is the word
- * that is put where they would be; nine taps reach beyond a vector where the picture is mirrored
- * without its first sample. */
+/* Can what is beside the picture be made of vectors of its samples? Nine taps reach beyond a vector
+ * where the picture is mirrored without its first sample. */
 template <typename In, int K> bool goes_by_words(const GfStep *step, uint32_t *constant)
 {
-    const float value = static_cast<float>(step->border_value);
-    In samples[4 / sizeof(In)] = {};
-    if (step->border != GF_BORDER_CONSTANT)
-        return K / 2 < VECTOR || step->border != GF_BORDER_REFLECT101;
-    if (std::is_integral_v<In> && !(value >= 0.0f && value <= static_cast<float>(In(-1))))
-        return false;
-    for (In &sample : samples)
-        sample = static_cast<In>(value);
-    std::memcpy(constant, samples, sizeof *constant);
-    return static_cast<float>(samples[0]) == value;
+    return find_constant<In>(step, constant) &&
+           (K / 2 < VECTOR || step->border != GF_BORDER_REFLECT101);
 }
 
 template <typename In, int K, bool ALIGNED, bool JOINED>

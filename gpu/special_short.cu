@@ -60,9 +60,8 @@ constexpr size_t MOST_COLUMNS = (1u << 31) - 4 * STRIP * ACROSS; /* so that int 
 
 template <int K> struct Short : Plane {
     GfOutRows out;
-    bool vector_out;     /* vectors are aligned where samples go */
-    float scale, offset; /* of a sum; the offset is -0 where there is none, which changes nothing */
-    unsigned keep;       /* bits of a number: all but the sign for its size */
+    bool vector_out; /* vectors are aligned where samples go */
+    Ending ending;
     float taps[K * K];
     unsigned across,
         down; /* reading ahead: strips of a picture, side by side and below each other; */
@@ -197,14 +196,6 @@ __device__ void add_row(const Short<K> &s, Samples x, float (&sums)[K][VECTOR],
         }
 }
 
-/* From sums to what is stored, but for rounding. */
-template <int K> __device__ void scale(const Short<K> &s, float (&sums)[VECTOR])
-{
-#pragma unroll
-    for (float &sum : sums)
-        sum = __uint_as_float(__float_as_uint(fmaf(sum, s.scale, s.offset)) & s.keep);
-}
-
 /* ---- storing ---- */
 
 /* Stores the first `left` of four samples, together or one by one. */
@@ -261,7 +252,7 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
             s, [&](int i, int k) { return x[i + k]; }, sums, done);
         if (r < K - 1)
             continue;
-        scale(s, done);
+        end_sums(s.ending, done);
         store<Out>(to, s.vector_out, r - (K - 1) < count ? left : 0, done);
         to += s.out.stride;
     }
@@ -371,7 +362,7 @@ __device__ void finish(const Short<K> &s, int warp, const Strip &strip, float (&
     if (!s.plain)
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-            scale(s, sums[j]);
+            end_sums(s.ending, sums[j]);
     if (s.vector_out && strip.rows == TALL && strip.first + STRIP <= s.width) {
 #pragma unroll
         for (int j = 0; j < EACH; j++)
@@ -550,7 +541,7 @@ __global__ void __launch_bounds__(32 * ACROSS, 6)
             s, [&](int i, int k) { return x[i][k]; }, sums, done);
         if (r < K - 1 || r - (K - 1) >= count)
             continue;
-        scale(s, done);
+        end_sums(s.ending, done);
         if (BESIDE<K>)
             part(samples[warp][r], done);
         store_lines(reinterpret_cast<float *>(to), s.width - first, done);
@@ -560,27 +551,15 @@ __global__ void __launch_bounds__(32 * ACROSS, 6)
 
 /* ---- the launcher ---- */
 
-/* Is what follows the sums nothing, or their size alone? */
-bool is_plain(const GfStep *step)
-{
-    const bool size = step->posts == 1 && step->post[0].op == GF_POINTWISE_ABS &&
-                      step->gain > 0.0 && step->mid == 0.0;
-    return step->combine.op == GF_COMBINE_NONE && (step->posts == 0 || size);
-}
-
 template <typename Out, int K> Short<K> describe(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
-    const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
-    const double offset = shift * step->gain + step->mid;
     Short<K> s = {};
     static_cast<Plane &>(s) = plane_of(launch);
     s.out = launch->out;
     s.vector_out = gf_aligned(s.out.samples, s.out.stride, s.out.batch, VECTOR * sizeof(Out));
-    s.scale = static_cast<float>(step->linear.scale * step->gain);
-    s.offset = offset == 0.0 ? -0.0f : static_cast<float>(offset);
-    s.keep = step->posts == 0 ? ~0u : 0x7fffffffu;
-    s.plain = s.scale == 1.0f && offset == 0.0 && step->posts == 0;
+    s.ending = ending_of(step);
+    s.plain = s.ending.scale == 1.0f && s.ending.offset == 0.0f && step->posts == 0;
     for (int i = 0; i < K * K; i++)
         s.taps[i] = static_cast<const float *>(launch->weights_host)[i];
     s.across = static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, STRIP));
@@ -655,10 +634,11 @@ extern "C" bool gf_special_is_short(const GfLaunch *launch)
     const GfLinear *linear = &step->linear;
     return step->in == GF_F32 && step->channels == 1 && step->post_channels == 1 &&
            linear->filters == 1 && linear->depth <= 1 && linear->width == linear->height &&
-           linear->width % 2 != 0 && linear->width <= GF_SPECIAL_SIDE && is_plain(step) &&
-           gf_step_is_dense(step) && launch->tiling == 0 && !launch->pool &&
-           launch->in.pixel == 1 && launch->out.pixel == 1 && step->in_width == step->out_width &&
-           step->in_width >= VECTOR && step->in_width <= MOST_COLUMNS &&
+           linear->width % 2 != 0 && linear->width <= GF_SPECIAL_SIDE &&
+           gf_step_ends_plainly(step) && gf_step_is_dense(step) && launch->tiling == 0 &&
+           !launch->pool && launch->in.pixel == 1 && launch->out.pixel == 1 &&
+           step->in_width == step->out_width && step->in_width >= VECTOR &&
+           step->in_width <= MOST_COLUMNS &&
            step->origin_x == -static_cast<long long>(linear->width / 2) &&
            (step->out == GF_F32 || is_aligned(launch)) && step->out_height <= MOST_BLOCKS * ROWS;
 }

@@ -3,6 +3,8 @@
  * four neighbours, a vector of 16 bytes. */
 #pragma once
 
+#include <cstring>
+
 #include "gpu/blocks.cuh"
 #include "gpu/instructions.cuh"
 #include "gpu/problem.cuh"
@@ -105,6 +107,49 @@ __device__ void find_columns(const Plane &plane, int beside, int first, int (&co
         const bool reached = c >= -SIDE && c < width + SIDE;
         columns[i] = c >= 0 && c < width ? c : reached ? other : -1;
     }
+}
+
+/* ---- what becomes of sums, but for rounding ---- */
+
+/* The offset is -0 where there is none, which changes nothing. */
+struct Ending {
+    float scale, offset;
+    unsigned keep; /* bits of a number: all but the sign for its size */
+};
+
+template <int N> __device__ void end_sums(const Ending &ending, float (&sums)[N])
+{
+#pragma unroll
+    for (float &sum : sums)
+        sum =
+            __uint_as_float(__float_as_uint(fmaf(sum, ending.scale, ending.offset)) & ending.keep);
+}
+
+/* Of a step for which gf_step_ends_plainly(). */
+inline Ending ending_of(const GfStep *step)
+{
+    const double shift = step->linear.offset + (step->bias ? step->bias[0] : 0.0);
+    const double offset = shift * step->gain + step->mid;
+    return {static_cast<float>(step->linear.scale * step->gain),
+            offset == 0.0 ? -0.0f : static_cast<float>(offset),
+            step->posts == 0 ? ~0u : 0x7fffffffu};
+}
+
+/* ---- what a launch is told ---- */
+
+/* The word of samples that are the constant border; false where none are. */
+template <typename In> bool find_constant(const GfStep *step, uint32_t *word)
+{
+    const float value = static_cast<float>(step->border_value);
+    In samples[sizeof *word / sizeof(In)] = {};
+    if (step->border != GF_BORDER_CONSTANT)
+        return true;
+    if (std::is_integral_v<In> && !(value >= 0.0f && value <= static_cast<float>(In(-1))))
+        return false;
+    for (In &sample : samples)
+        sample = static_cast<In>(value);
+    std::memcpy(word, samples, sizeof *word);
+    return static_cast<float>(samples[0]) == value;
 }
 
 /* Of a launch; all but what it is told of the output. */

@@ -309,6 +309,33 @@ static void narrow_strips(void)
                 }
 }
 
+/* 16 bits on pictures that are large enough for rows of pairs, the last strips of which overlap. */
+static void pair_strips(void)
+{
+    static const size_t shapes[][2] = {{256, 4113}, {264, 4003}, {520, 2049}, {1032, 1025}};
+    static const GfSample kinds[][2] = {{GF_U16, GF_U16}, {GF_F16, GF_F32}};
+    size_t turn = 0;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t side = 3; side <= 5; side += 2)
+            for (size_t k = 0; k < 2; k++)
+                for (int border = 0; border < GF_BORDER_VALID; border++) {
+                    const size_t now = turn++;
+                    if (quick && now % 37 != 0)
+                        continue;
+                    GfFilter *filter = new_filter();
+                    GfLinear *linear =
+                        add_kernel(filter, 1, side, side, now % 3 ? FRACTION : INTEGER);
+                    linear->offset = now % 2 ? 0.25 : 0.0;
+                    if (now % 5 == 1)
+                        add_function(filter, GF_POINTWISE_ABS, 0.0, 0.0);
+                    GfPlanOptions options = options_of(kinds[k][0], (GfBorder)border);
+                    options.sample = kinds[k][1];
+                    options.border_value += now % 7 == 0 ? 0.3 : 0.0;
+                    run_one("short strips", format_of(shapes[i][0], shapes[i][1], 1, kinds[k][0]),
+                            options, filter);
+                }
+}
+
 /* Gray pictures of floats whose sides are about those of short strips (128 x 8 and 128 x 16 samples
  * and twice that), or less than a vector; samples out as floats and, by a second step, as bytes.
  * Then some that are large enough for 5 x 5 and 7 x 7 to go by such strips, the last for blocks
@@ -338,6 +365,7 @@ void test_short_strips(void)
                          filter);
             }
     narrow_strips();
+    pair_strips();
     static const size_t large[][2] = {{1025, 1031}, {2051, 517}, {130, 8081}};
     for (size_t i = 0; i < (quick ? 1 : 3); i++)
         for (size_t side = 5; side <= 7; side += 2)

@@ -63,6 +63,11 @@ inline uint32_t gf_round_bytes(float a, float b, float c, float d)
     return word;
 }
 
+inline uint32_t gf_round_pair(float a, float b)
+{
+    return round_to<uint16_t>(a) | static_cast<uint32_t>(round_to<uint16_t>(b)) << 16;
+}
+
 inline __half2 gf_multiply_add(__half2 a, __half2 b, __half2 c)
 {
     const float2 x = __half22float2(a), y = __half22float2(b), z = __half22float2(c);
