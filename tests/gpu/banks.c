@@ -312,7 +312,7 @@ static void narrow_strips(void)
 /* 16 bits on pictures that are large enough for rows of pairs, the last strips of which overlap. */
 static void pair_strips(void)
 {
-    static const size_t shapes[][2] = {{256, 4113}, {264, 4003}, {520, 2049}, {1032, 1025}};
+    static const size_t shapes[][2] = {{8200, 130}, {16392, 66}, {4104, 258}};
     static const GfSample kinds[][2] = {{GF_U16, GF_U16}, {GF_F16, GF_F32}};
     size_t turn = 0;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -320,7 +320,7 @@ static void pair_strips(void)
             for (size_t k = 0; k < 2; k++)
                 for (int border = 0; border < GF_BORDER_VALID; border++) {
                     const size_t now = turn++;
-                    if (quick && now % 37 != 0)
+                    if (quick && now != 20)
                         continue;
                     GfFilter *filter = new_filter();
                     GfLinear *linear =
@@ -331,8 +331,8 @@ static void pair_strips(void)
                     GfPlanOptions options = options_of(kinds[k][0], (GfBorder)border);
                     options.sample = kinds[k][1];
                     options.border_value += now % 7 == 0 ? 0.3 : 0.0;
-                    run_one("short strips", format_of(shapes[i][0], shapes[i][1], 1, kinds[k][0]),
-                            options, filter);
+                    run_some("short strips", format_of(shapes[i][0], shapes[i][1], 1, kinds[k][0]),
+                             options, 2, filter);
                 }
 }
 
