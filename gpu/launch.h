@@ -192,10 +192,10 @@ cudaError_t gf_launch_upsample(const GfLaunch *launch, cudaStream_t stream);
  * whose sums need f64? */
 bool gf_special_is_tile(const GfStep *step, bool wide);
 
-/* The forms of `special` for one small kernel on a channel of floats, for the maps of a
- * channel, for 3 x 3 on bytes, for small kernels on 16 bits, for layers of one channel on small pictures (is a launch one for
- * them?), for others and for depthwise layers, for single kernels in tiles, and with the accesses
- * of a tiling, which gf_launch_special() passes on. */
+/* The forms of `special` for one small kernel on a channel of floats, for the maps of a channel,
+ * for 3 x 3 on bytes, for small kernels on 16 bits, for layers of one channel on small pictures (is
+ * a launch one for them?), for others and for depthwise layers, for single kernels in tiles, and
+ * with the accesses of a tiling, which gf_launch_special() passes on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_maps(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);

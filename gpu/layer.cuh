@@ -59,8 +59,8 @@ template <int K, typename Geometry> struct GfFilters {
 
 /* ---- a tile ---- */
 
-/* The sums of one filter, in the order of its taps, of large kernels row by row. FULL: the kernel is
- * K x K, else it is smaller. */
+/* The sums of one filter, in the order of its taps, of large kernels row by row. FULL: the kernel
+ * is K x K, else it is smaller. */
 template <int K, bool FULL>
 __device__ inline void gf_sum_tile(const GfLayer &layer, const GfNumbers<K> &numbers,
                                    const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])

@@ -68,7 +68,8 @@ static bool is_product(const GfStep *step, const GfUse *use)
 
 /* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor`
  * needs several planes, which are no product of a column and a row, but where pictures are very
- * narrow and high; others but where they are narrow and high. (bench/results/2026-11-24-h200-3.md, -4.md, 2026-11-25-h200.md) */
+ * narrow and high; others but where they are narrow and high. (bench/results/2026-11-24-h200-3.md,
+ * -4.md, 2026-11-25-h200.md) */
 static bool special_pays_on_bytes(const GfStep *step)
 {
     if (!gf_special_takes_bytes(step))
@@ -232,7 +233,7 @@ bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 /* ---- layers on pictures: of few channels ---- */
 
 /* Of one picture's maps that `special` can make in short strips (gpu/special_maps.cu): tensor cores
- * are ahead with many taps and maps, and with many maps of a small picture. Of halves and of 16 bits
+ * are ahead with many taps and maps, and with many maps of a small picture. Of halves and 16 bits
  * they make floats first. */
 static bool tensor_pays_beside_strips(const GfStep *step, size_t side, double pixels, bool vectors)
 {

@@ -12,8 +12,6 @@
  *
  * Costs for a sample: (8 + K - 1) / 8 reads, those of other strips' rows from L2 or L1 as a rule,
  * one write; K * K multiply-adds and some 7 operations. */
-#include <cstring>
-
 #include "gpu/device.cuh"
 
 using namespace gf_short;
@@ -222,7 +220,8 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     s.ending = ending_of(step);
     if (!find_constant<In>(step, &s.constant))
         return cudaErrorNotSupported;
-    std::memcpy(s.taps, launch->weights_host, sizeof s.taps);
+    for (int i = 0; i < K * K; i++)
+        s.taps[i] = static_cast<const float *>(launch->weights_host)[i];
     const dim3 grid(static_cast<unsigned>(gf_divide_up<size_t>(step->in_width, WIDE)),
                     static_cast<unsigned>(gf_divide_up<size_t>(s.rows, ROWS * WARPS)),
                     static_cast<unsigned>(launch->count));

@@ -3,8 +3,6 @@
  * four neighbours, a vector of 16 bytes. */
 #pragma once
 
-#include <cstring>
-
 #include "gpu/blocks.cuh"
 #include "gpu/instructions.cuh"
 #include "gpu/problem.cuh"
@@ -137,19 +135,18 @@ inline Ending ending_of(const GfStep *step)
 
 /* ---- what a launch is told ---- */
 
-/* The word of samples that are the constant border; false where none are. */
+/* The word whose samples are the constant border; false where none is known: of halves only zero
+ * is. */
 template <typename In> bool find_constant(const GfStep *step, uint32_t *word)
 {
-    const float value = static_cast<float>(step->border_value);
-    In samples[sizeof *word / sizeof(In)] = {};
+    const double value = step->border_value;
+    const double most = std::is_integral_v<In> ? (1u << 8 * sizeof(In) % 32) - 1 : 0.0;
     if (step->border != GF_BORDER_CONSTANT)
         return true;
-    if (std::is_integral_v<In> && !(value >= 0.0f && value <= static_cast<float>(In(-1))))
+    if (!(value >= 0.0 && value <= most && gf_is_whole(value)))
         return false;
-    for (In &sample : samples)
-        sample = static_cast<In>(value);
-    std::memcpy(word, samples, sizeof *word);
-    return static_cast<float>(samples[0]) == value;
+    *word = static_cast<uint32_t>(value) * (sizeof(In) == 1 ? 0x01010101u : 0x00010001u);
+    return true;
 }
 
 /* Of a launch; all but what it is told of the output. */

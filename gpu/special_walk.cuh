@@ -1,5 +1,5 @@
-/* The walk of `special` (special.cu): what a strip's sums are made of and become, its kernel, and how
- * a launch is told. */
+/* The walk of `special` (special.cu): what a strip's sums are made of and become, its kernel, and
+ * how a launch is told. */
 #pragma once
 
 #include <cmath>
