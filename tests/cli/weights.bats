@@ -84,7 +84,7 @@ w.npy: 1 tensor
     [ "$stderr" = 'gpufilter: usage: gpufilter weights FILE... [--tensor NAME] [--picture FILE]' ]
     gf weights net.safetensors --in-place
     [ "$stderr" = 'gpufilter: --in-place does not go with "weights"' ]
-    gf weights net.safetensors - <net.safetensors
+    gf weights net.safetensors - </dev/null
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: weights are not read from standard input (-); name a file' ]
     [ -z "$output" ]
