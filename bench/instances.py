@@ -24,7 +24,7 @@ def read(program, cuobjdump):
     plain = subprocess.run(['c++filt'], input='\n'.join(names), capture_output=True, text=True, check=True).stdout
     found = []
     for name, use in zip(plain.splitlines(), uses):
-        name = name.replace('(anonymous namespace)::', '')
+        name = re.sub(r'\(anonymous namespace\)::|\bgf_\w+::', '', name)
         name = re.sub(r'\(\w[\w ]*\)(?=-?\d)|(?<=\d)ul?\b', '', name)
         kernel, arguments = re.fullmatch(r'(?:void )?(\w+)(?:<(.*?)>)?\(.*', name).groups()
         found.append((kernel, (arguments or '').strip(), *use))
