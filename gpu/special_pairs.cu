@@ -140,24 +140,6 @@ __device__ void widen(const Pairs<K> &s, const Sides &sides, const Rows<K> &rows
         x[SIDE + i] = gf_special::number_of<In>(own[i / PAIR], static_cast<unsigned>(i % PAIR));
 }
 
-/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that
- * see their last one come out in `done`. */
-template <int K>
-__device__ void add_row(const Pairs<K> &s, const float (&x)[SAMPLES + K - 1],
-                        float (&sums)[K][SAMPLES], float (&done)[SAMPLES])
-{
-#pragma unroll
-    for (int j = K - 1; j >= 0; j--)
-#pragma unroll
-        for (int i = 0; i < SAMPLES; i++) {
-            float sum = j ? sums[j][i] : 0.0f;
-#pragma unroll
-            for (int k = 0; k < K; k++)
-                sum = fmaf(s.taps[j * K + k], x[i + k], sum);
-            (j == K - 1 ? done[i] : sums[(j + 1) % K][i]) = sum;
-        }
-}
-
 /* ---- storing ---- */
 
 /* A lane's samples, if they are wanted: last strips store what others store, too. */
@@ -199,7 +181,8 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS<K>)
     for (int r = 0; r < COUNT<K>; r++) {
         float x[SAMPLES + K - 1], done[SAMPLES];
         widen<In, K>(s, sides, rows, r, x);
-        add_row<K>(s, x, sums, done);
+        add_row<K>(
+            s.taps, [&](int i, int k) { return x[i + k]; }, sums, done);
         if (r < K - 1)
             continue;
         end_sums(s.ending, done);

@@ -178,24 +178,6 @@ __device__ void widen(const float4 &own, const float (&edge)[K / 2 + 1], int r,
     }
 }
 
-/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that
- * see their last one come out in `done`. x(i, k): what the i-th sum has of it under tap k. */
-template <int K, typename Samples>
-__device__ void add_row(const Short<K> &s, Samples x, float (&sums)[K][VECTOR],
-                        float (&done)[VECTOR])
-{
-#pragma unroll
-    for (int j = K - 1; j >= 0; j--)
-#pragma unroll
-        for (int i = 0; i < VECTOR; i++) {
-            float sum = j ? sums[j][i] : 0.0f;
-#pragma unroll
-            for (int k = 0; k < K; k++)
-                sum = fmaf(s.taps[j * K + k], x(i, k), sum);
-            (j == K - 1 ? done[i] : sums[(j + 1) % K][i]) = sum;
-        }
-}
-
 /* ---- storing ---- */
 
 /* Stores the first `left` of four samples, together or one by one. */
@@ -248,8 +230,8 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN<K>, BLOCKS<K>)
     for (int r = 0; r < COUNT<K>; r++) {
         float x[VECTOR + K - 1], done[VECTOR];
         widen<K>(rows.own[r], edge, r, x);
-        add_row(
-            s, [&](int i, int k) { return x[i + k]; }, sums, done);
+        add_row<K>(
+            s.taps, [&](int i, int k) { return x[i + k]; }, sums, done);
         if (r < K - 1)
             continue;
         end_sums(s.ending, done);
@@ -537,8 +519,8 @@ __global__ void __launch_bounds__(32 * ACROSS, 6)
     for (int r = 0; r < COUNT<K>; r++) {
         float x[VECTOR][K], done[VECTOR];
         read_windows<K>(samples[warp][r], x);
-        add_row(
-            s, [&](int i, int k) { return x[i][k]; }, sums, done);
+        add_row<K>(
+            s.taps, [&](int i, int k) { return x[i][k]; }, sums, done);
         if (r < K - 1 || r - (K - 1) >= count)
             continue;
         end_sums(s.ending, done);

@@ -107,7 +107,25 @@ __device__ void find_columns(const Plane &plane, int beside, int first, int (&co
     }
 }
 
-/* ---- what becomes of sums, but for rounding ---- */
+/* ---- sums, and what becomes of them but for rounding ---- */
+
+/* Adds a row to the sums under way, in the order of the taps: sums[j] have seen j rows. Those that
+ * see their last one come out in `done`. x(i, k): what the i-th sum has of it under tap k. */
+template <int K, int N, typename Samples>
+__device__ void add_row(const float (&taps)[K * K], Samples x, float (&sums)[K][N],
+                        float (&done)[N])
+{
+#pragma unroll
+    for (int j = K - 1; j >= 0; j--)
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            float sum = j ? sums[j][i] : 0.0f;
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                sum = fmaf(taps[j * K + k], x(i, k), sum);
+            (j == K - 1 ? done[i] : sums[(j + 1) % K][i]) = sum;
+        }
+}
 
 /* The offset is -0 where there is none, which changes nothing. */
 struct Ending {
