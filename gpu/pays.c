@@ -45,10 +45,10 @@ static bool has_vectors(const GfStep *step, const GfUse *use)
     return !use->packed || step->out_width % 4 == 0;
 }
 
-/* Of one kernel by short strips of `special`, on a picture of no more than `most` pixels. */
-static bool strips_pay(const GfStep *step, const GfUse *use, size_t most)
+/* Of one kernel by short strips of `special`, on no more than `most` pixels. */
+static bool strips_pay(const GfStep *step, const GfUse *use, double most)
 {
-    return !use->wide && step->linear.filters == 1 && step->out_width * step->out_height <= most &&
+    return !use->wide && step->linear.filters == 1 && pixels_of(step, use) <= most &&
            gf_special_takes_maps(step) && gf_special_maps_pay(step, has_vectors(step, use));
 }
 
@@ -56,7 +56,7 @@ static bool strips_pay(const GfStep *step, const GfUse *use, size_t most)
 static bool pairs_pay(const GfStep *step, const GfUse *use)
 {
     return !use->wide && gf_special_takes_pairs(step) && has_vectors(step, use) &&
-           (step->linear.width == 3 || step->out_width * step->out_height <= 1 << 22);
+           (step->linear.width == 3 || pixels_of(step, use) <= 1 << 22);
 }
 
 static bool is_product(const GfStep *step, const GfUse *use)
@@ -169,7 +169,7 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
     if (step->in == GF_U16)
         return tensor_pays_on_16_bits(step, use, work);
-    const size_t strips = side > 7 || (side == 7 && step->separable) ? 3 << 18 : 1 << 20;
+    const double strips = side > 7 || (side == 7 && step->separable) ? 3 << 18 : 1 << 20;
     if (side == 1 || special_pays_on_bytes(step) || strips_pay(step, use, strips))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
@@ -205,7 +205,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
-    const size_t of_products = side > GF_SPECIAL_SIDE && step->in == GF_F32 ? 3 << 18 : 1 << 20;
+    const double of_products = side > GF_SPECIAL_SIDE && step->in == GF_F32 ? 3 << 18 : 1 << 20;
     (void)card;
     if (strips_pay(step, use, is_product(step, use) ? of_products : 1 << 22))
         return true;
