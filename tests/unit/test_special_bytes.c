@@ -142,8 +142,9 @@ static void test_choice(void **state)
     for (size_t side = 16; side < 600; side += 91)
         assert_string_equal(chosen(side, 64 * side, kernel(weights)), "special");
     assert_string_equal(chosen(100, 100, kernel(plain)), "special");
-    assert_string_equal(chosen(127, 2064, kernel(plain)), "special");
-    assert_string_equal(chosen(127, 2065, kernel(plain)), "tensor");
+    assert_string_equal(chosen(127, 8191, kernel(plain)), "special");
+    assert_string_equal(chosen(127, 8192, kernel(plain)), "tensor");
+    assert_string_equal(chosen(16, 65536, kernel(weights)), "tensor");
     assert_string_equal(chosen(128, 1 << 16, kernel(plain)), "special");
     assert_string_equal(chosen(641, 481, kernel(plain)), "special");
     GfStep step = kernel(weights);
