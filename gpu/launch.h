@@ -62,7 +62,7 @@ typedef cudaError_t (*GfLauncher)(const GfLaunch *launch, cudaStream_t stream);
 /* Largest sides that `special` holds in registers: of banks and layers, and of one kernel on one
  * channel. Larger single kernels, and pairs in f64, go in tiles. */
 enum { GF_SPECIAL_SIDE = 7, GF_SPECIAL_GRAY_SIDE = 15 };
-enum { GF_SPECIAL_STRIP = 128 }; /* columns of a short strip of `special` on floats */
+enum { GF_SPECIAL_STRIP = 128 }; /* columns of a short strip of `special` */
 
 /* The side of the smallest square box, centred on the anchor, that holds the kernel: what `special`
  * computes banks with, zero taps filling the rest. */
@@ -142,10 +142,12 @@ bool gf_special_is_gradient(const GfLinear *linear, GfGradient *gradient);
 /* Is it a step for the form of `special` for 3 x 3 on bytes, wherever its rows lie? */
 bool gf_special_takes_bytes(const GfStep *step);
 
-/* The same for its form for maps of a channel of floats. */
+/* The same for its form for maps of a channel, and single kernels by the same strips. Is that the
+ * fastest form? `aligned`: rows are whole vectors, and begin where those do. */
 bool gf_special_takes_maps(const GfStep *step);
+bool gf_special_maps_pay(const GfStep *step, bool aligned);
 
-/* One kernel on a channel of 16 bits: strips of special_pairs.cu. */
+/* The same for its form for one small kernel on a channel of 16 bits. */
 bool gf_special_takes_pairs(const GfStep *step);
 
 /* Is what follows the sums nothing, or their size alone? */
@@ -155,9 +157,6 @@ static inline bool gf_step_ends_plainly(const GfStep *step)
                       step->gain > 0.0 && step->mid == 0.0;
     return step->combine.op == GF_COMBINE_NONE && (step->posts == 0 || size);
 }
-
-/* Of those, is it the fastest form? `aligned`: rows are whole vectors, and begin where those do. */
-bool gf_special_maps_pay(const GfStep *step, bool aligned);
 
 /* The two halves of `im2col` around the matrix product. Output positions [first, first +
  * positions), counted along the rows [y0, y1) of picture n, become the columns of a row-major

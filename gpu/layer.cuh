@@ -209,7 +209,8 @@ __device__ inline void gf_finish_tile(const GfLayer &layer, const GfTilePlace &p
 
 /* ---- rows that begin anywhere ---- */
 
-/* Floats of a line of memory, and of a strip: a row of a warp's tiles, side by side. */
+/* Samples of a line of memory, if they are floats, and of a strip: a row of a warp's tiles, side by
+ * side. */
 constexpr int GF_LINE = 32, GF_LAYER_STRIP = 32 * GF_TILE;
 
 /* Where the rows of a strip are woven, two in turn, so that one is written while the other is

@@ -93,14 +93,13 @@ __device__ void load_inside(const Plane &plane, const In *from, GfWindow<K> &x)
 /* The same with one vector of a row: what lies beside it is the neighbours', and what they lack at
  * the strip's ends is read by lanes 0 to 15 on the left of a row each, by the others on the right.
  * That leaves registers for another block of 7 x 7. */
-template <typename In, int K>
-__device__ void load_own(const Plane &plane, const In *from, GfWindow<K> &x)
+template <int K> __device__ void load_own(const Plane &plane, const float *from, GfWindow<K> &x)
 {
     constexpr int SIDE = K / 2, HALF = 16;
     static_assert(GF_WINDOW_ROWS<K> <= HALF);
-    const size_t stride = plane.in.stride / sizeof(In);
+    const size_t stride = plane.in.stride / sizeof(float);
     const int lane = my_lane(), beside = (lane < HALF ? -VECTOR : STRIP) - lane * VECTOR;
-    Words<In> own[GF_WINDOW_ROWS<K>], side = {};
+    Words<float> own[GF_WINDOW_ROWS<K>], side = {};
     if (SIDE > 0 && lane % HALF < GF_WINDOW_ROWS<K>)
         gf_load_in_order(from + lane % HALF * stride + beside, side);
 #pragma unroll
@@ -110,14 +109,14 @@ __device__ void load_own(const Plane &plane, const In *from, GfWindow<K> &x)
     for (int r = 0; r < GF_WINDOW_ROWS<K>; r++) {
 #pragma unroll
         for (int i = 0; i < VECTOR; i++)
-            x[r][SIDE + i] = part_of<In>(own[r], i);
+            x[r][SIDE + i] = part_of<float>(own[r], i);
 #pragma unroll
         for (int i = 0; i < SIDE; i++) {
             const float given =
-                lane < HALF ? part_of<In>(side, VECTOR - SIDE + i) : part_of<In>(side, i);
+                lane < HALF ? part_of<float>(side, VECTOR - SIDE + i) : part_of<float>(side, i);
             const float end = __shfl_sync(~0u, given, lane < HALF ? r : HALF + r);
-            const float left = __shfl_up_sync(~0u, part_of<In>(own[r], VECTOR - SIDE + i), 1);
-            const float right = __shfl_down_sync(~0u, part_of<In>(own[r], i), 1);
+            const float left = __shfl_up_sync(~0u, part_of<float>(own[r], VECTOR - SIDE + i), 1);
+            const float right = __shfl_down_sync(~0u, part_of<float>(own[r], i), 1);
             x[r][i] = lane == 0 ? end : left;
             x[r][SIDE + VECTOR + i] = lane == 31 ? end : right;
         }
@@ -268,7 +267,7 @@ __device__ void load_window(const Geometry &g, const Strip &strip, int column, G
         else if constexpr (BY_THREE)
             load_inside<In, K>(plane, row + column, x);
         else
-            load_own<In, K>(plane, row + column, x);
+            load_own<K>(plane, row + column, x);
         return;
     }
     const int found = find_slot<K>(plane, strip, my_lane());

@@ -1,6 +1,6 @@
-/* Where the rows and columns of short strips lie that `special` reads of a channel of floats
- * (special_short.cu, special_maps.cu): a warp's 128 neighbouring samples of some rows. A lane has
- * four neighbours, a vector of 16 bytes. */
+/* Where the rows and columns of short strips lie that `special` reads of a channel, a warp some
+ * rows: 128 neighbouring samples, four a lane (special_short.cu, special_maps.cu), or other strips
+ * (special_pairs.cu); and what single kernels make of their sums. */
 #pragma once
 
 #include "gpu/blocks.cuh"
@@ -13,7 +13,7 @@ namespace gf_short
 constexpr int VECTOR = 4, STRIP = 32 * VECTOR; /* samples of a lane, of a strip */
 static_assert(STRIP == GF_SPECIAL_STRIP);
 
-/* A channel of floats. */
+/* A channel. */
 struct Plane {
     GfRows in;
     size_t y0, rows; /* first output row, and how many there are */
