@@ -35,3 +35,16 @@ static inline GfStep bank_step(size_t side, size_t channels, size_t width, size_
     step.origin_y = -(ptrdiff_t)step.linear.anchor_y;
     return step;
 }
+
+/* Makes it one whose windows do not lie on each sample of its picture, in one of three ways. */
+enum { BANK_SPOILS = 3 };
+
+static inline void spoil_bank_step(GfStep *step, size_t how)
+{
+    if (how == 0)
+        step->stride_x = 2;
+    else if (how == 1)
+        step->origin_x = 0;
+    else
+        step->out_width -= 2;
+}

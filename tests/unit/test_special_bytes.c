@@ -91,12 +91,8 @@ static void test_steps(void **state)
             step.out = GF_F32;
         if (i == 2)
             step.channels = step.out_channels = step.post_channels = RGB;
-        if (i == 3)
-            step.stride_x = 2;
-        if (i == 4)
-            step.origin_x = 0;
-        if (i == 5)
-            step.out_width -= 2;
+        if (i >= 3 && i < 3 + BANK_SPOILS)
+            spoil_bank_step(&step, i - 3);
         if (i == 6)
             step.linear.width = 1;
         if (i == 7)

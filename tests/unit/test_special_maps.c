@@ -55,12 +55,8 @@ static void test_strips(void **state)
             step.in_width = step.out_width = 31;
         if (i == 2)
             step.channels = 3;
-        if (i == 3)
-            step.stride_x = 2;
-        if (i == 4)
-            step.origin_x = 0;
-        if (i == 5)
-            step.out_width -= 2;
+        if (i >= 3 && i < 3 + BANK_SPOILS)
+            spoil_bank_step(&step, i - 3);
         if (i == 6)
             step.linear.filters = 2; /* of which no one is made */
         if (i == 7)
