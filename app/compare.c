@@ -221,7 +221,8 @@ GfStatus gf_compare_images(const GfImage *a, const GfImage *b, double tolerance,
     figures->mean = sum / (double)figures->samples;
     figures->psnr =
         squares > 0.0 ? 10.0 * log10(peak * peak * (double)figures->samples / squares) : INFINITY;
-    return find_ssim(a, b, peak, &figures->ssim);
+    figures->ssim = 1.0;
+    return figures->largest > 0.0 ? find_ssim(a, b, peak, &figures->ssim) : GF_OK;
 }
 
 /* ---- the picture of differences ---- */

@@ -9,7 +9,7 @@ typedef struct GfFigures {
     double largest, mean; /* absolute differences, in units of a sample */
     size_t x, y, channel; /* of the first sample with the largest */
     double psnr;          /* decibels; infinite for equal pictures */
-    double ssim;          /* 1 for equal pictures */
+    double ssim;          /* 1 for equal pictures; NaN where a sample or its square is not finite */
 } GfFigures;
 
 /* Whether two formats can be compared: same size, channels and sample type. GF_EUSAGE with what

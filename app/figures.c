@@ -11,15 +11,21 @@ enum { NAME_SHOWN = 4 * 4096 + 8, REAL_DIGITS = 12 };
 
 void gf_figures_print(const char *title, const GfFigures *figures)
 {
+    static const char undefined[] = "undefined (samples are infinite, NaN or too large)";
     char shown[NAME_SHOWN];
     printf("%s\n", gf_escape(title, shown, sizeof shown));
     printf("  largest difference  %.9g\n", figures->largest);
     printf("  mean difference     %.6g\n", figures->mean);
-    if (isinf(figures->psnr) && figures->psnr > 0)
+    if (!(figures->largest > 0.0))
         printf("  PSNR                inf (the pictures are equal)\n");
+    else if (isnan(figures->psnr))
+        printf("  PSNR                %s\n", undefined);
     else
         printf("  PSNR                %.2f dB\n", figures->psnr);
-    printf("  SSIM                %.8f\n", figures->ssim);
+    if (isnan(figures->ssim))
+        printf("  SSIM                %s\n", undefined);
+    else
+        printf("  SSIM                %.8f\n", figures->ssim);
     printf("  beyond %-12.6g %zu of %zu samples (%.4g %%)\n", figures->tolerance, figures->beyond,
            figures->samples, 100.0 * (double)figures->beyond / (double)figures->samples);
     (void)gf_print_flush(); /* main() asks again */

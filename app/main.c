@@ -62,6 +62,19 @@ static void open_single(const GfOptions *options, Needs *needs)
     (void)gf_reader_open(job->input->path, &options->read, &needs->reader);
 }
 
+/* Tells of an option that is for outputs of one format, where there is none; the input's format,
+ * that of outputs without a codec, may be the one. */
+static void note_unused(const char *option, const char *format, const GfJobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        const GfCodec *codec = jobs->jobs[i].codec;
+        if (jobs->jobs[i].outputs > 0 && (!codec || strcmp(codec->name, format) == 0))
+            return;
+    }
+    if (jobs->count > 0)
+        gf_say_note(NULL, "--%s changes nothing: no output is of format %s", option, format);
+}
+
 static GfStatus prepare(const GfOptions *options, Needs *needs)
 {
     GfShard shard;
@@ -70,6 +83,10 @@ static GfStatus prepare(const GfOptions *options, Needs *needs)
     GF_TRY(gf_jobs_create(options, &needs->bank, &needs->jobs));
     if (needs->jobs.inputs.count == 0)
         gf_say_note(options->files_from, "nothing is listed here");
+    if (options->quality_given)
+        note_unused("quality", "jpeg", &needs->jobs);
+    if (options->png_level_given)
+        note_unused("png-level", "png", &needs->jobs);
     GF_TRY(gf_failures_create(options, &shard, &needs->jobs, &needs->failures));
     GF_TRY(gf_shard_take(&shard, &needs->jobs));
     open_single(options, needs);

@@ -212,6 +212,7 @@ static GfStatus set_quality(GfOptions *options, const char *value)
     size_t quality;
     GF_TRY(gf_value_count("quality", value, 1, 100, &quality));
     options->write.quality = (int)quality;
+    options->quality_given = true;
     return GF_OK;
 }
 
@@ -220,6 +221,7 @@ static GfStatus set_png_level(GfOptions *options, const char *value)
     size_t level;
     GF_TRY(gf_value_count("png-level", value, 0, 9, &level));
     options->write.compression = (int)level;
+    options->png_level_given = true;
     return GF_OK;
 }
 
@@ -393,7 +395,7 @@ const GfOption gf_option_table[] = {
      "auto takes both from Slurm, Open MPI or PMI, auto/N also\n"
      "from the index of a Kubernetes job",
      GF_SECTION_INPUT, FILTER, CHOOSE(shard)},
-    {"tolerant", 0, NULL, "accept what could be decoded of a damaged picture", GF_SECTION_INPUT,
+    {"tolerant", 0, NULL, "accept what could be decoded of a damaged PNG or JPEG", GF_SECTION_INPUT,
      EITHER, FLAG(read.tolerant)},
     {"no-auto-orient", 0, NULL, "leave the EXIF orientation as it is", GF_SECTION_INPUT, EITHER,
      FLAG(no_auto_orient)},

@@ -106,18 +106,31 @@ static GfStatus refuse(int result, const char *typed)
     return unknown_long(typed);
 }
 
-/* The dash of other programs: -kernel would be -k with the value "ernel". -help helps as it is. */
+/* The dash of other programs: -kernel would be -k with the value "ernel", -output=a.png a file
+ * called "utput=a.png". -help helps as it is. */
 static GfStatus check_dashes(int count, char **arguments)
 {
     for (int i = 1; i < count && strcmp(arguments[i], "--") != 0; i++) {
         const char *word = arguments[i] + 1;
+        size_t length = strcspn(word, "=");
         for (const GfOption *option = gf_option_table; option->name; option++)
-            if (arguments[i][0] == '-' && strcmp(word, option->name) == 0 &&
-                strcmp(word, "help") != 0)
-                return gf_fail(GF_EUSAGE, "-%s: long options begin with two dashes, --%s", word,
-                               word);
+            if (arguments[i][0] == '-' && strlen(option->name) == length &&
+                strncmp(word, option->name, length) == 0 && strcmp(word, "help") != 0)
+                return gf_fail(GF_EUSAGE, "-%s: long options begin with two dashes, --%s",
+                               option->name, option->name);
     }
     return GF_OK;
+}
+
+/* The = of long options: -o=a.png would be a file called "=a.png", which -o ./=a.png still is. */
+static GfStatus check_equals(const GfOption *option, const char *value, const char *typed)
+{
+    char shown[SHOWN];
+    if (!value || *value != '=' || value == typed)
+        return GF_OK;
+    gf_escape(value + 1, shown, sizeof shown);
+    return gf_fail(GF_EUSAGE, "-%c=%s: after one dash no = belongs; write -%c %s or --%s=%s",
+                   option->letter, shown, option->letter, shown, option->name, shown);
 }
 
 /* An option of other calls than this one. */
@@ -347,7 +360,10 @@ GfStatus gf_options_parse(int count, char **arguments, GfOptions *options)
     while ((result = getopt_long(count, arguments, arrays.shorts, arrays.longs, NULL)) != -1) {
         if (result == '?' || result == ':')
             return refuse(result, arguments[optind - 1]);
-        GF_TRY(set_option(options, find_option(result), optarg));
+        const GfOption *option = find_option(result);
+        if (result < FIRST_VALUE)
+            GF_TRY(check_equals(option, optarg, arguments[optind - 1]));
+        GF_TRY(set_option(options, option, optarg));
         if (options->help || options->version)
             return GF_OK;
     }

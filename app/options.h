@@ -71,6 +71,7 @@ typedef struct GfOptions {
     bool depth_given;
     GfSample depth;
     GfWriteOptions write;
+    bool quality_given, png_level_given;
     bool strip;
 
     GfReadOptions read;

@@ -1,5 +1,6 @@
 #include "common/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,13 @@ const char *gf_escape(const char *name, char *out, size_t size)
     return out;
 }
 
+double gf_trim_to_single(double number)
+{
+    const double most = 0x1.fffffefffffffp127; /* halfway to 2^128 f32 rounds to infinity */
+    bool rounds = fabs(number) > (double)FLT_MAX && fabs(number) <= most;
+    return rounds ? copysign((double)FLT_MAX, number) : number;
+}
+
 bool gf_read_number(const char **text, double *value)
 {
     char *end;
@@ -62,6 +70,7 @@ bool gf_read_number(const char **text, double *value)
     *value = strtod(s, &end);
     if (end == s || (size_t)(end - s) > digits || *end == '.' || !isfinite(*value))
         return false;
+    *value = gf_trim_to_single(*value);
     *text = end;
     return true;
 }

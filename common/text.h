@@ -12,8 +12,12 @@ const char *gf_escape(const char *name, char *out, size_t size);
 
 /* Reads a finite decimal number at *text, after white space, and moves *text behind it; false (and
  * *text unchanged) where there is none. Other notations that strtod() knows are none: nan, inf,
- * 0x1p3; nor is 1.2.3. */
+ * 0x1p3; nor is 1.2.3. What rounds to FLT_MAX in f32 is FLT_MAX. */
 bool gf_read_number(const char **text, double *value);
+
+/* `number`; FLT_MAX, of its sign, for one that is beyond it but rounds to it in f32. Such a one is
+ * 3.4028235e38, as FLT_MAX mostly is written. */
+double gf_trim_to_single(double number);
 
 enum { GF_SIZE_TEXT = 32 }; /* bytes that a size takes as text, with its end */
 

@@ -65,9 +65,14 @@ static bool in_range(const GfField *field, double number)
     return number >= field->minimum && number <= field->maximum;
 }
 
+static double number_of(const json_t *value)
+{
+    return gf_trim_to_single(json_number_value(value));
+}
+
 static GfStatus read_number(const GfField *field, const json_t *value, GfFieldValue *out)
 {
-    out->number = json_number_value(value);
+    out->number = number_of(value);
     return json_is_number(value) && in_range(field, out->number)
                ? GF_OK
                : refuse_number(field, value, "a number");
@@ -168,7 +173,7 @@ static GfStatus read_numbers(const GfField *field, const json_t *value, GfFieldV
         return refuse(field, value, "a list of numbers");
     for (size_t i = 0; i < json_array_size(value); i++) {
         const json_t *item = json_array_get(value, i);
-        if (!json_is_number(item) || !in_range(field, json_number_value(item)))
+        if (!json_is_number(item) || !in_range(field, number_of(item)))
             return refuse_number(field, item, "a list of numbers");
     }
     return GF_OK;
@@ -249,6 +254,6 @@ GfStatus gf_field_numbers(const GfField *field, const GfFieldValue *value, size_
         return gf_fail(GF_EUSAGE, "\"%s\" has %zu numbers instead of %zu", field->name, count,
                        wanted);
     for (size_t i = 0; i < count; i++)
-        numbers[i] = json_number_value(json_array_get(value->value, i));
+        numbers[i] = number_of(json_array_get(value->value, i));
     return GF_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/text.h"
 #include "images/image.h"
 
 enum { CHUNK_BYTES = 64 << 10 };
@@ -53,7 +54,7 @@ GfStatus gf_numbers_read(GfBytes *bytes, const GfNumberType *type, size_t count,
         n = gf_min(count - done, CHUNK_BYTES / type->size);
         GF_TRY(gf_bytes_read(bytes, chunk, n * type->size));
         for (size_t i = 0; i < n; i++) {
-            double value = decode(chunk + i * type->size, type);
+            double value = gf_trim_to_single(decode(chunk + i * type->size, type));
             if (!(fabs(value) <= (double)FLT_MAX))
                 return gf_fail(GF_EUSAGE, "number %zu of %zu is %s", done + i + 1, count,
                                isnan(value)   ? "NaN"

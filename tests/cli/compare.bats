@@ -30,6 +30,25 @@ load common
     [ "$status" -eq 2 ]
 }
 
+@test "compare: what numbers without an end leave undefined says so" {
+    npy '<f4' 4 '2, 2' '\x00\x00\x80\x7f\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f' >a.npy
+    npy '<f4' 4 '2, 2' '\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f' >b.npy
+    gf compare a.npy a.npy
+    [ "$status" -eq 0 ]
+    [[ $output == *'PSNR                inf (the pictures are equal)'*'SSIM                1.00000000'* ]]
+    gf compare a.npy b.npy
+    [ "$status" -eq 1 ]
+    [[ $output == *'largest difference  inf'*'SSIM                undefined (samples are infinite, NaN or too large)'* ]]
+    gf compare a.npy b.npy --json
+    [[ $output == *'"ssim":null'* ]]
+    # 1 and 3 times 2^600: the square of the range they span is infinite, but they are not equal.
+    npy '<f8' 8 '1, 2' '\x00\x00\x00\x00\x00\x00\x70\x65\x00\x00\x00\x00\x00\x00\x88\x65' >c.npy
+    npy '<f8' 8 '1, 2' '\x00\x00\x00\x00\x00\x00\x70\x65\x00\x00\x00\x00\x00\x00\x70\x65' >d.npy
+    gf compare c.npy d.npy
+    [ "$status" -eq 1 ]
+    [[ $output != *equal* && $output != *nan* ]]
+}
+
 @test "compare: SSIM by its formula" {
     npy '|u1' 1 '2, 2' '\x00\x0a\x14\x1e' >a.npy
     npy '|u1' 1 '2, 2' '\x00\x0a\x14\x20' >b.npy

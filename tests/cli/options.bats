@@ -61,9 +61,43 @@ says() {
     says 2 '--flip takes no value' a.png --flip=1
     says 2 '-kernel: long options begin with two dashes, --kernel' a.png -kernel sobel
     says 2 '-output: long options begin with two dashes, --output' a.png -k sobel -output b.png
+    says 2 '-output: long options begin with two dashes, --output' a.png -k sobel -output=b.png
     gf -help
     [ "$status" -eq 0 ]
     says 2 'unknown option --k\x1b[31m (gpufilter --help lists them)' $'--k\e[31m'
+}
+
+@test "a short option has no =" {
+    says 2 '-o=b.png: after one dash no = belongs; write -o b.png or --output=b.png' a.png -k box -o=b.png
+    says 2 '-k=box: after one dash no = belongs; write -k box or --kernel=box' a.png -k=box
+    says 2 '-j=4: after one dash no = belongs; write -j 4 or --jobs=4' a.png -k box -rj=4
+    scene gray8 a.png
+    gf a.png -k box -o =b.png
+    [ "$status" -eq 0 ]
+    [ -s =b.png ]
+    gf a.png -k box --output==c.png
+    [ -s =c.png ]
+}
+
+@test "an option for a format that no output has is told of" {
+    scene gray8 a.png
+    gf a.png -k box -o b.png --quality 50
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: --quality changes nothing: no output is of format jpeg' ]
+    gf a.png -k box -o b.jpg --png-level 9
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: --png-level changes nothing: no output is of format png' ]
+    gf a.png -k box -o c.jpg --png-level 9 -q
+    [ -z "$stderr" ]
+    gf a.png -k box -o d.png --png-level 9
+    [ -z "$stderr" ]
+    # Among several outputs one is enough, and what a pipe holds is not known.
+    gf a.png b.jpg -k box --quality 50 -q -o out
+    gf a.png b.jpg -k box --quality 50 --png-level 9 -o out --overwrite
+    [[ $stderr != *changes* ]]
+    run --separate-stderr bash -c '"$GPUFILTER" - -k box --quality 50 -o - <a.png >e.png'
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
 }
 
 @test "misspelt words get the nearest known one" {
@@ -129,11 +163,19 @@ says() {
     says 2 '--max-pixels: "99999999999999999999" is not a size such as 4096, 500k, 64M or 2G' a.png -k box --max-pixels 99999999999999999999
     # What no float holds is refused like what is no number; a number below 0 is a number.
     local value
-    for value in nan inf -inf 1e39 -1e39 1e400 '' ' 5' 5x; do
+    for value in nan inf -inf 1e39 -1e39 1e400 3.40282357e38 '' ' 5' 5x; do
         says 2 "--border: \"$value\" is not a number from -3.40282e+38 to 3.40282e+38" a.png -k box --border "constant:$value"
     done
     says 2 '--kernel "1x1: 1e39": a filter'\''s numbers are beyond what floats can hold' a.png -k '1x1: 1e39'
     says 2 '--kernel "clamp:high=1e39": clamp: high=1e39 is outside -3.40282e+38 to 3.40282e+38' a.png -k clamp:high=1e39
+    # The largest float is mostly written with these decimals, which are a little more.
+    scene gray8 a.png
+    for value in 3.4028235e38 -3.4028235e38; do
+        gf a.png -k "1x1: $value" --border "constant:$value" -o "$value.npy"
+        [ "$status" -eq 0 ]
+    done
+    gf a.png -k clamp:low=-3.4028235e38:high=3.4028235e38 -o clamped.png
+    same_picture a.png clamped.png
     says 2 '--tolerance: "nan" is not a number from 0 on' a.png -k box --compare --tolerance nan
     says 2 '--tolerance: "-1" is not a number from 0 on' a.png -k box --compare --tolerance -1
     says 2 '--device: "300" is not a whole number from 0 to 255' a.png -k box --device cuda:300

@@ -1,4 +1,5 @@
 /* The ground floor: messages, sizes, names and the workers. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,6 +227,22 @@ static void escaping_stays_inside_its_buffer(void **state)
 }
 
 /* A need beyond a limit never reads as if it were none. */
+static void numbers_that_round_to_the_largest_single_are_that(void **state)
+{
+    (void)state;
+    const double most = 0x1.fffffep127; /* FLT_MAX */
+    const char *text = "3.4028235e38 -3.4028235e38 3.40282357e38";
+    double number;
+    assert_true(gf_read_number(&text, &number) && number == most);
+    assert_true(gf_read_number(&text, &number) && number == -most);
+    assert_true(gf_read_number(&text, &number) && number > most);
+    assert_true(gf_trim_to_single(0x1.fffffefffffffp127) == most);
+    assert_true(gf_trim_to_single(0x1.ffffffp127) == 0x1.ffffffp127);
+    assert_true(gf_trim_to_single(most) == most);
+    assert_true(isinf(gf_trim_to_single(-INFINITY)));
+    assert_true(isnan(gf_trim_to_single(NAN)));
+}
+
 static void sizes_are_written_for_people(void **state)
 {
     (void)state;
@@ -479,6 +496,7 @@ int main(void)
         cmocka_unit_test(allocations_are_aligned_and_cleared),
         cmocka_unit_test(hostile_names_are_escaped),
         cmocka_unit_test(escaping_stays_inside_its_buffer),
+        cmocka_unit_test(numbers_that_round_to_the_largest_single_are_that),
         cmocka_unit_test(sizes_are_written_for_people),
         cmocka_unit_test(misspelt_names_find_the_nearest),
         cmocka_unit_test(workers_do_each_round_once),

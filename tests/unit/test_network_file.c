@@ -151,7 +151,9 @@ static void test_layers_and_pools(void **state)
         "{\"stage\":\"maxpool\",\"size\":[3,2],\"ceil\":true},"
         "{\"stage\":\"avgpool\",\"size\":2,\"stride\":1,\"count_padding\":true,\"padding\":\"same_"
         "lower\"},"
-        "{\"stage\":\"leaky_relu\"},{\"stage\":\"scale\"},{\"stage\":\"clamp\",\"high\":6.0}]}");
+        "{\"stage\":\"leaky_relu\"},{\"stage\":\"scale\"},{\"stage\":\"clamp\",\"low\":-3."
+        "4028235e38,"
+        "\"high\":6.0}]}");
     const GfSampling *sampling = &filter->stages[0].linear.sampling;
     assert_int_equal(sampling->stride_y, 2);
     assert_int_equal(sampling->stride_x, 3);
@@ -174,7 +176,8 @@ static void test_layers_and_pools(void **state)
     assert_true(!pool->ceil && pool->count_padding);
     assert_true(filter->stages[3].pointwise.a == 0.01);
     assert_true(filter->stages[4].pointwise.a == 1.0 && filter->stages[4].pointwise.b == 0.0);
-    assert_true(filter->stages[5].pointwise.a < -1e38 && filter->stages[5].pointwise.b == 6.0);
+    assert_true(filter->stages[5].pointwise.a == -0x1.fffffep127 &&
+                filter->stages[5].pointwise.b == 6.0);
     gf_filter_free(filter);
 }
 
