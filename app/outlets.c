@@ -339,7 +339,11 @@ GfStatus gf_outlets_commit(GfOutlets *outlets, size_t *written)
         outlet->writer = NULL;
         if (!outlet->output)
             continue;
-        status = gf_output_commit(&outlet->output);
+        /* Whoever passes over what exists has to be sure that it is whole. */
+        if (outlets->skip_existing)
+            status = gf_output_sync(outlet->output);
+        if (status == GF_OK)
+            status = gf_output_commit(&outlet->output);
         if (status == GF_OK)
             (*written)++;
         /* Under --skip-existing one that another run was first to write is as good. */

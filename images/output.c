@@ -379,6 +379,20 @@ static GfStatus copy_to_target(GfOutput *output)
     return status;
 }
 
+GfStatus gf_output_sync(GfOutput *output)
+{
+    GF_TRY(flush(output));
+    if (output->directory < 0)
+        return GF_OK;
+    while (fdatasync(output->fd) != 0) {
+        if (errno == EINVAL || errno == ENOSYS) /* a file system that knows no such thing */
+            return GF_OK;
+        if (errno != EINTR)
+            return fail_errno("writing failed");
+    }
+    return GF_OK;
+}
+
 GfStatus gf_output_commit(GfOutput **output)
 {
     GfOutput *done = *output;

@@ -32,6 +32,10 @@ GfStatus gf_output_write(GfOutput *output, const void *bytes, size_t size);
  * gf_output_write(). */
 GfStatus gf_output_write_at(GfOutput *output, const void *bytes, size_t size, uint64_t offset);
 
+/* Waits until all that was written is on the disk, so that not even a loss of power leaves an
+ * output that has its name but not its bytes. What takes no name has nothing to wait for. */
+GfStatus gf_output_sync(GfOutput *output);
+
 /* Gives the output its name. The object is freed and *output set to NULL in every case; on failure
  * nothing is left and an old file is untouched. */
 GfStatus gf_output_commit(GfOutput **output);

@@ -172,6 +172,17 @@ load common
     same_picture a.box.png a.box.png
 }
 
+@test "--skip-existing has outputs on the disk before they have their names" {
+    command -v strace >/dev/null || skip 'no strace'
+    scene gray8 a.png
+    strace -f -e trace=fdatasync,linkat,renameat,renameat2 -o calls "$GPUFILTER" a.png -k box --skip-existing
+    [ -s a.box.png ]
+    grep -o -e fdatasync -e linkat -e 'renameat[2(]' calls | head -n 1 | grep -qx fdatasync
+    strace -f -e trace=fdatasync -o calls "$GPUFILTER" a.png -k sobel
+    run grep fdatasync calls
+    [ "$status" -eq 1 ]
+}
+
 @test "--overwrite is not advised where it was given" {
     scene gray8 a.png
     ln -s nowhere.png b.png

@@ -43,6 +43,16 @@ int openat(int directory, const char *path, int flags, ...)
     return (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 
+static int synced; /* a descriptor; -1: none */
+static int sync_error;
+
+int fdatasync(int fd)
+{
+    synced = fd;
+    errno = sync_error;
+    return sync_error ? -1 : 0;
+}
+
 static const char *in_folder(const char *name)
 {
     static char paths[4][PATH_MAX + NAME_MAX + 2];
@@ -118,6 +128,31 @@ static void a_new_file_appears_at_commit(void **state)
     assert_holds(in_folder("a"), "new");
     assert_int_equal(mode_of(in_folder("a")), 0640);
     assert_int_equal(entries(), 1);
+}
+
+static void what_is_synced_is_written_and_has_no_name_yet(void **state)
+{
+    (void)state;
+    struct stat about;
+    GfOutput *output = begin(in_folder("a"), false);
+    synced = -1;
+    sync_error = 0;
+    assert_int_equal(gf_output_sync(output), GF_OK);
+    assert_int_equal(fstat(synced, &about), 0);
+    assert_int_equal(about.st_size, 3);
+    assert_int_equal(access(in_folder("a"), F_OK), -1);
+    sync_error = EIO;
+    assert_int_equal(gf_output_sync(output), GF_EWRITE);
+    sync_error = ENOSPC;
+    assert_int_equal(gf_output_sync(output), GF_EFULL);
+    sync_error = EINVAL; /* a file system that cannot */
+    assert_int_equal(gf_output_sync(output), GF_OK);
+    gf_output_discard(&output);
+    assert_int_equal(gf_output_open("/dev/null", true, &output), GF_OK);
+    synced = -1;
+    assert_int_equal(gf_output_sync(output), GF_OK);
+    assert_int_equal(synced, -1);
+    gf_output_discard(&output);
 }
 
 static void a_discarded_output_leaves_nothing(void **state)
@@ -501,6 +536,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_new_file_appears_at_commit),
+        IN_FOLDER(what_is_synced_is_written_and_has_no_name_yet),
         IN_FOLDER(a_discarded_output_leaves_nothing),
         IN_FOLDER(an_existing_file_is_kept_unless_replaced),
         IN_FOLDER(another_process_may_be_first),
