@@ -104,20 +104,6 @@ static GfStatus write_chunk(GfPngStrips *strips, Strip *strip, bool last)
     return gf_output_write(strips->output, strip->chunk, CHUNK_HEADER + strip->size + CHECKSUM);
 }
 
-/* Compresses and writes the strips that are full. */
-static GfStatus write_strips(GfPngStrips *strips)
-{
-    size_t count = strips->filling;
-    strips->filling = 0;
-    gf_workers_run(strips->workers, count, make_strip, strips);
-    for (size_t i = 0; i < count; i++)
-        GF_TRY(write_chunk(strips, &strips->strips[i],
-                           i + 1 == count && strips->y == strips->format.height));
-    return GF_OK;
-}
-
-/* ---- rows ---- */
-
 static void free_strip(Strip *strip)
 {
     gf_png_compressor_free(strip->compressor);
@@ -125,6 +111,23 @@ static void free_strip(Strip *strip)
     free(strip->chunk);
     *strip = (Strip){0};
 }
+
+/* Compresses and writes the strips that are full. With the last one goes the memory: many outputs
+ * may be open, and small ones are filled one after the other. */
+static GfStatus write_strips(GfPngStrips *strips)
+{
+    size_t count = strips->filling;
+    bool last = strips->y == strips->format.height;
+    strips->filling = 0;
+    gf_workers_run(strips->workers, count, make_strip, strips);
+    for (size_t i = 0; i < count; i++)
+        GF_TRY(write_chunk(strips, &strips->strips[i], last && i + 1 == count));
+    for (size_t i = 0; last && i < strips->count; i++)
+        free_strip(&strips->strips[i]);
+    return GF_OK;
+}
+
+/* ---- rows ---- */
 
 /* A strip's memory is taken when the strip is first used: small pictures need few. */
 static GfStatus prepare(const GfPngStrips *strips, Strip *strip)
