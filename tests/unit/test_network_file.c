@@ -151,9 +151,8 @@ static void test_layers_and_pools(void **state)
         "{\"stage\":\"maxpool\",\"size\":[3,2],\"ceil\":true},"
         "{\"stage\":\"avgpool\",\"size\":2,\"stride\":1,\"count_padding\":true,\"padding\":\"same_"
         "lower\"},"
-        "{\"stage\":\"leaky_relu\"},{\"stage\":\"scale\"},{\"stage\":\"clamp\",\"low\":-3."
-        "4028235e38,"
-        "\"high\":6.0}]}");
+        "{\"stage\":\"leaky_relu\"},{\"stage\":\"scale\"},"
+        "{\"stage\":\"clamp\",\"low\":-3.4028235e38,\"high\":6.0}]}");
     const GfSampling *sampling = &filter->stages[0].linear.sampling;
     assert_int_equal(sampling->stride_y, 2);
     assert_int_equal(sampling->stride_x, 3);
