@@ -71,7 +71,7 @@ static GfStatus check_place(const char *path)
 static char choose_separator(const GfJobs *jobs)
 {
     for (size_t i = 0; i < jobs->count; i++)
-        if (strchr(jobs->jobs[i].input->path, '\n'))
+        if (strpbrk(jobs->jobs[i].input->path, "\n\r"))
             return '\0';
     return '\n';
 }

@@ -22,6 +22,14 @@ static GfStatus take_entry(const char *entry, GfStatus (*take)(void *context, co
     return *entry && !comment ? take(context, entry) : GF_OK;
 }
 
+/* Lines may end as those of Windows do. */
+static void end_line(char *line)
+{
+    size_t length = strlen(line);
+    if (length > 0 && line[length - 1] == '\r')
+        line[length - 1] = '\0';
+}
+
 /* Hands on what ends with `separator` or with the text, which is changed. */
 static GfStatus take_parts(char *text, size_t size, char separator,
                            GfStatus (*take)(void *context, const char *entry), void *context)
@@ -30,6 +38,8 @@ static GfStatus take_parts(char *text, size_t size, char separator,
         char *ended = memchr(part, separator, (size_t)(end - part));
         if (ended)
             *ended = '\0';
+        if (separator == '\n')
+            end_line(part);
         GF_TRY(take_entry(part, take, context));
         part = ended ? ended + 1 : end;
     }

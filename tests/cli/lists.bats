@@ -30,6 +30,16 @@ tree() {
     gf -T marked -k box -o marked.out
     [ "$status" -eq 0 ]
     [ -s marked.out/a.box.png ]
+    # Nor is the end of a line as Windows has it; a name that ends so is listed with zero bytes.
+    printf 'a.png\r\n\r\n#d.png\r\n' >returns
+    gf -T returns -k box -o returns.out
+    [ "$status" -eq 0 ]
+    [ "$(find returns.out -type f | wc -l)" -eq 2 ]
+    echo no picture >$'e.png\r'
+    gf $'e.png\r' -k box -o e.out/ --failures failed
+    cp a.png $'e.png\r'
+    gf -T failed -k box -o e.out
+    [ "$status" -eq 0 ]
 }
 
 @test "--files-from: outputs beside the inputs, folders, other operands" {
