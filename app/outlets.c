@@ -87,6 +87,7 @@ typedef struct Opening {
     const GfFormat *const *formats;
     size_t pictures;
     GfMetadata metadata;
+    GfWriteOptions write;
 } Opening;
 
 static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOutlet *outlet)
@@ -110,7 +111,7 @@ static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOut
     }
     GF_TRY(status);
     return gf_writer_create(outlet->output, opening->codec, format, opening->pictures,
-                            &opening->metadata, &options->write, &outlet->writer);
+                            &opening->metadata, &opening->write, &outlet->writer);
 }
 
 /* One file of several pictures holds pictures of one shape. */
@@ -191,11 +192,16 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
                          const GfFormat *const *formats, size_t filters, size_t memory,
                          GfOutlets *outlets)
 {
-    Opening opening = {options, codec_of(job, reader), formats, reader->pictures,
-                       metadata_of(options, &reader->metadata)};
+    Opening opening = {options,
+                       codec_of(job, reader),
+                       formats,
+                       reader->pictures,
+                       metadata_of(options, &reader->metadata),
+                       options->write};
     GfStatus status;
     *outlets = (GfOutlets){.job = job, .filters = filters, .in = reader->format.sample};
     outlets->sample = file_sample(options, job, reader);
+    opening.write.outputs = job->outputs;
     outlets->skip_existing = options->skip_existing;
     outlets->stacked = !options->montage && job->filters == 1 && filters > 1;
     if (outlets->stacked) {

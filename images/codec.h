@@ -74,9 +74,10 @@ typedef struct GfWriteOptions {
     int quality;        /* JPEG 1..100; chroma 4:4:4 from 90 on, else 4:2:0 */
     int compression;    /* PNG: 0 none, 1 our own, 2..9 zlib's: slower, not always smaller than 1 */
     GfWorkers *workers; /* to compress with, beside the calling thread; borrowed; NULL: none */
+    size_t outputs;     /* that are written at once and share memory, this one among them; or 0 */
 } GfWriteOptions;
 
-/* quality 90, compression 1, no workers */
+/* quality 90, compression 1, no workers, an output alone */
 GfWriteOptions gf_write_options_default(void);
 
 typedef struct GfWriter {

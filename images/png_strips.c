@@ -7,7 +7,9 @@
  * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
- * memory depends on the workers, not on the picture. */
+ * memory depends on the workers, not on the picture. Outputs that are written at once share
+ * SHARED_MEMORY; where that has no room for a strip of each, they have one each, and what
+ * compresses it only for so long. */
 #include "images/png_strips.h"
 
 #include <endian.h>
@@ -23,6 +25,7 @@ enum {
     STRIP_MOST = 1 << 20,
     SHARES = 16, /* strips of a picture that is large enough */
     STRIPS_MEMORY = 40 << 20,
+    SHARED_MEMORY = 512 << 20,
     ROW_MAX = 1 << 30,
     BUFFERS = 4,      /* of the size of a strip, for each */
     CHUNK_HEADER = 8, /* length and name */
@@ -54,6 +57,7 @@ struct GfPngStrips {
     uLong adler;            /* of the strips written */
     Strip *strips;          /* owned */
     size_t count, filling;  /* those before strips[filling] are full */
+    bool brief;             /* one strip, whose compressor is there only while it works */
 };
 
 /* ---- in a worker ---- */
@@ -104,12 +108,28 @@ static GfStatus write_chunk(GfPngStrips *strips, Strip *strip, bool last)
     return gf_output_write(strips->output, strip->chunk, CHUNK_HEADER + strip->size + CHECKSUM);
 }
 
-static void free_strip(Strip *strip)
+static void free_compressor(Strip *strip)
 {
     gf_png_compressor_free(strip->compressor);
-    free(strip->samples);
     free(strip->chunk);
-    *strip = (Strip){0};
+    strip->compressor = NULL;
+    strip->chunk = NULL;
+}
+
+static void free_strip(Strip *strip)
+{
+    free_compressor(strip);
+    free(strip->samples);
+    strip->samples = NULL;
+}
+
+static GfStatus prepare_compressor(const GfPngStrips *strips, Strip *strip)
+{
+    if (strip->chunk)
+        return GF_OK;
+    GF_TRY(gf_png_compressor_create(strips->level, strips->rows, strips->row_bytes,
+                                    &strip->compressor));
+    return gf_allocate(strips->bound + MARGIN, 1, &strip->chunk);
 }
 
 /* Compresses and writes the strips that are full. With the last one goes the memory: many outputs
@@ -119,9 +139,13 @@ static GfStatus write_strips(GfPngStrips *strips)
     size_t count = strips->filling;
     bool last = strips->y == strips->format.height;
     strips->filling = 0;
+    if (strips->brief)
+        GF_TRY(prepare_compressor(strips, strips->strips));
     gf_workers_run(strips->workers, count, make_strip, strips);
     for (size_t i = 0; i < count; i++)
         GF_TRY(write_chunk(strips, &strips->strips[i], last && i + 1 == count));
+    if (strips->brief)
+        free_compressor(strips->strips);
     for (size_t i = 0; last && i < strips->count; i++)
         free_strip(&strips->strips[i]);
     return GF_OK;
@@ -132,12 +156,11 @@ static GfStatus write_strips(GfPngStrips *strips)
 /* A strip's memory is taken when the strip is first used: small pictures need few. */
 static GfStatus prepare(const GfPngStrips *strips, Strip *strip)
 {
-    size_t row = strips->row_bytes;
     if (strip->samples)
         return GF_OK;
-    GF_TRY(gf_png_compressor_create(strips->level, strips->rows, row, &strip->compressor));
-    GF_TRY(gf_allocate(strips->bound + MARGIN, 1, &strip->chunk));
-    return gf_allocate(strips->rows + 1, row, &strip->samples);
+    if (!strips->brief)
+        GF_TRY(prepare_compressor(strips, strip));
+    return gf_allocate(strips->rows + 1, strips->row_bytes, &strip->samples);
 }
 
 /* The strip to fill. Where memory ends, those that there are go round more often. */
@@ -207,7 +230,8 @@ GfStatus gf_png_strips_rows(GfPngStrips *strips, const GfBand *band)
 
 /* ---- the whole ---- */
 
-static GfStatus set_sizes(GfPngStrips *strips)
+/* Of one of `outputs` that are written at once; or 0. */
+static GfStatus set_sizes(GfPngStrips *strips, size_t outputs)
 {
     size_t height = strips->format.height, row = gf_row_bytes(&strips->format);
     if (row >= ROW_MAX)
@@ -220,8 +244,10 @@ static GfStatus set_sizes(GfPngStrips *strips)
     size_t size = strips->rows * (row + 1);
     strips->bound = gf_png_compressed_bound(size);
     size_t threads = strips->workers ? gf_workers_count(strips->workers) : 1;
-    size_t fit = gf_max(STRIPS_MEMORY / (BUFFERS * size), 1);
-    strips->count = gf_min(gf_min(threads, fit), (height + strips->rows - 1) / strips->rows);
+    size_t memory = gf_min(STRIPS_MEMORY, SHARED_MEMORY / gf_max(outputs, 1));
+    size_t fit = memory / (BUFFERS * size), all = (height + strips->rows - 1) / strips->rows;
+    strips->brief = outputs > 1 && fit == 0;
+    strips->count = gf_min(gf_min(threads, gf_max(fit, 1)), all);
     return GF_OK;
 }
 
@@ -237,7 +263,7 @@ GfStatus gf_png_strips_create(const GfFormat *format, const GfWriteOptions *opti
     strips->workers = options->workers;
     strips->level = options->compression;
     strips->adler = 1; /* of nothing */
-    GF_GO(set_sizes(strips));
+    GF_GO(set_sizes(strips, options->outputs));
     GF_GO(gf_allocate_zero(strips->count, sizeof *strips->strips, &strips->strips));
     *out = strips;
     return GF_OK;
