@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Length of the well-formed UTF-8 character at s that is safe to show, or 0. C1 controls
- * (U+0080..U+009F), bidirectional controls and line separators count as unsafe. */
+ * (U+0080..U+009F), bidirectional controls, line separators and byte order marks count as
+ * unsafe. */
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80)
@@ -25,7 +26,7 @@ static size_t utf8_length(const unsigned char *s)
     bool surrogate = code >= 0xd800 && code <= 0xdfff;
     bool control = code < 0xa0 || (code >= 0x2028 && code <= 0x202e) ||
                    (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f ||
-                   code == 0x61c;
+                   code == 0x61c || code == 0xfeff;
     return overlong || surrogate || control || code > 0x10ffff ? 0 : n;
 }
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /* Writes `name` to `out` (size bytes, always terminated) with control characters, bytes
- * that are no UTF-8 and characters that turn the writing direction as \xNN, and a backslash
- * doubled, so that no file name can forge a line or move the cursor. Returns `out`. Names that do
- * not fit end in "...". */
+ * that are no UTF-8, characters that turn the writing direction and byte order marks as \xNN, and a
+ * backslash doubled, so that no file name can forge a line, move the cursor or look like another.
+ * Returns `out`. Names that do not fit end in "...". */
 const char *gf_escape(const char *name, char *out, size_t size);
 
 /* Reads a finite decimal number at *text, after white space, and moves *text behind it; false (and

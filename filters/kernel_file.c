@@ -72,14 +72,11 @@ static GfStatus read_line(Table *table, const char *text, size_t line)
 
 static GfStatus read_table(char *text, size_t size, Table *table)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     const char *end = text + size;
     size_t number = 0;
     if (size >= 6 && memcmp(text, "\x93NUMPY", 6) == 0)
         return gf_fail(GF_EUSAGE, "an .npy array, not a text file; it is written "
                                   "conv:weights=FILE.npy");
-    if (strncmp(text, byte_order_mark, 3) == 0)
-        text += 3;
     while (text < end) {
         char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t length = newline ? (size_t)(newline - text) : (size_t)(end - text);

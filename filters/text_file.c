@@ -9,6 +9,17 @@
 
 #include "common/memory.h"
 
+/* Editors put a mark in front of UTF-8, which is no part of the text. */
+static void drop_mark(char *text, size_t *size)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    size_t length = strlen(byte_order_mark);
+    if (strncmp(text, byte_order_mark, length) != 0)
+        return;
+    *size -= length;
+    memmove(text, text + length, *size + 1);
+}
+
 GfStatus gf_text_file_read(const char *path, size_t most, char **text, size_t *size)
 {
     struct stat about;
@@ -27,6 +38,7 @@ GfStatus gf_text_file_read(const char *path, size_t most, char **text, size_t *s
     if (*size > most)
         GF_GO(gf_fail(GF_EUSAGE, "the file is larger than %zu MiB: no such file is", most >> 20));
     (*text)[*size] = '\0';
+    drop_mark(*text, size);
 done:
     fclose(file);
     return status;

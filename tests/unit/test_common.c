@@ -191,6 +191,7 @@ static void hostile_names_are_escaped(void **state)
         {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},          /* "/", more so */
         {"\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"},          /* U+07FF in three bytes */
         {"\xe2\x80\x8ex", "\\xe2\\x80\\x8ex"},        /* left-to-right mark */
+        {"\xef\xbb\xbfx", "\\xef\\xbb\\xbfx"},        /* byte order mark: nobody sees it */
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* a surrogate */
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* above U+10FFFF */
         {"\xe2\x82", "\\xe2\\x82"},                   /* cut short at the end */

@@ -105,6 +105,14 @@ static GfFilter *parse_file(const char *json)
 #define HEAD  "{\"gpufilter\":1,\"weights\":\"net.safetensors\","
 #define PLAIN "{\"gpufilter\":1,"
 
+/* Editors put a mark in front. */
+static void test_byte_order_mark(void **state)
+{
+    (void)state;
+    GfFilter *filter = parse_file("\xef\xbb\xbf" PLAIN "\"stages\":[{\"stage\":\"relu\"}]}");
+    gf_filter_free(filter);
+}
+
 static void test_stages_and_references(void **state)
 {
     (void)state;
@@ -594,6 +602,7 @@ static void test_schema(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_byte_order_mark),
         cmocka_unit_test(test_stages_and_references),
         cmocka_unit_test(test_layers_and_pools),
         cmocka_unit_test(test_parameters_and_pairs),
