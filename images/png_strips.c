@@ -25,7 +25,7 @@ enum {
     STRIP_MOST = 1 << 20,
     SHARES = 16, /* strips of a picture that is large enough */
     STRIPS_MEMORY = 40 << 20,
-    SHARED_MEMORY = 512 << 20,
+    SHARED_MEMORY = 1 << 30,
     ROW_MAX = 1 << 30,
     BUFFERS = 4,      /* of the size of a strip, for each */
     CHUNK_HEADER = 8, /* length and name */
