@@ -27,16 +27,30 @@ cudaError_t gf_start(const cudaLaunchConfig_t &config, Kernel kernel, const Args
     return cudaLaunchKernelEx(&config, kernel, args...);
 }
 
+/* When the blocks of the next kernel, if it is launched early, may come: while this one waits for
+ * those before it, once it has waited, or as its own blocks end. The first is best where blocks
+ * fill the card; of a launch that leaves room the second: several would wait in line, and each
+ * start later (bench/results/2026-11-27-h200-2.md). */
+enum GfNext { GF_NEXT_AT_ONCE, GF_NEXT_IN_TURN, GF_NEXT_AT_END };
+
 /* Waits until all kernels before this one have ended and what they wrote is seen. Before it of
- * global memory only weights may be touched, which were there before any launch. `next`: the blocks
- * of the next kernel, if it is launched early, may come. */
-__device__ inline void gf_wait_for_stream(bool next = true)
+ * global memory only weights may be touched, which were there before any launch. */
+__device__ inline void gf_wait_for_stream(GfNext next = GF_NEXT_AT_ONCE)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-    if (next)
+    if (next == GF_NEXT_AT_ONCE)
         asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
     asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (next == GF_NEXT_IN_TURN)
+        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+}
+
+/* An address that is computed before what follows, and not while it is needed at once, as behind a
+ * wait: whoever had none would end here. */
+__device__ inline void gf_find_now(const void *address)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.eq.u64 p, %0, 0;\n@p exit;\n}" ::"l"(address) : "memory");
 }
 
 /* Waits at one of a block's barriers, 1 to 15, until THREADS of its threads, which are whole warps,
@@ -185,6 +199,22 @@ __device__ inline uint32_t gf_load_in_order(const uint8_t *from)
     uint32_t byte;
     asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(from));
     return byte;
+}
+
+/* A sample's bits. */
+template <typename In> __device__ inline uint32_t gf_load_bits(const In *from)
+{
+    uint32_t bits;
+    if constexpr (sizeof(In) == 1)
+        asm volatile("ld.global.u8 %0, [%1];" : "=r"(bits) : "l"(from) : "memory");
+    else if constexpr (sizeof(In) == 2)
+        asm volatile("{\n.reg .b16 b;\nld.global.b16 b, [%1];\ncvt.u32.u16 %0, b;\n}"
+                     : "=r"(bits)
+                     : "l"(from)
+                     : "memory");
+    else
+        asm volatile("ld.global.b32 %0, [%1];" : "=r"(bits) : "l"(from) : "memory");
+    return bits;
 }
 
 /* Brings a line from memory to L2. */

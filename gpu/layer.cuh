@@ -13,16 +13,17 @@
 #include "gpu/instructions.cuh"
 #include "gpu/samples.cuh"
 
-constexpr int GF_TILE = 4; /* rows of a tile, and outputs of each */
+constexpr int GF_TILE = 4; /* rows of a tile, but where it has fewer, and outputs of each */
 constexpr int GF_TILE_OUTPUTS = GF_TILE * GF_TILE;
 constexpr int GF_TILE_POOL = 2;          /* side of the windows that are pooled, and their stride */
 constexpr int GF_PARAMETER_BYTES = 4096; /* of a kernel: every card takes as many */
 
-/* Vectors of 4 floats in a row of a tile's window, and its rows. */
+/* Vectors of 4 floats in a row of the window of a tile of so many rows, and its rows. */
 template <int K> constexpr int GF_WINDOW_VECTORS = (GF_TILE + K - 1 + 3) / 4;
-template <int K> constexpr int GF_WINDOW_ROWS = GF_TILE + K - 1;
+template <int K, int ROWS = GF_TILE> constexpr int GF_WINDOW_ROWS = ROWS + K - 1;
 
-template <int K> using GfWindow = float[GF_WINDOW_ROWS<K>][4 * GF_WINDOW_VECTORS<K>];
+template <int K, int ROWS = GF_TILE>
+using GfWindow = float[GF_WINDOW_ROWS<K, ROWS>][4 * GF_WINDOW_VECTORS<K>];
 
 /* A layer and its outputs, of all filters or of those of a launch. */
 struct GfLayer {
@@ -61,69 +62,69 @@ template <int K, typename Geometry> struct GfFilters {
 
 /* The sums of one filter, in the order of its taps, of large kernels row by row. FULL: the kernel
  * is K x K, else it is smaller. */
-template <int K, bool FULL>
+template <int K, bool FULL, int N>
 __device__ inline void gf_sum_tile(const GfLayer &layer, const GfNumbers<K> &numbers,
-                                   const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
+                                   const GfWindow<K, N / GF_TILE> &x, float (&v)[N])
 {
 #pragma unroll
-    for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+    for (int i = 0; i < N; i++)
         v[i] = numbers.v[GfNumbers<K>::START];
 #pragma unroll
     for (int ky = 0; ky < K; ky++) {
         constexpr bool BY_ROWS = K * K > GF_FLAT_TAPS;
-        float row[GF_TILE_OUTPUTS] = {};
-        float(&sum)[GF_TILE_OUTPUTS] = BY_ROWS ? row : v;
+        float row[N] = {};
+        float(&sum)[N] = BY_ROWS ? row : v;
 #pragma unroll
         for (int kx = 0; kx < K; kx++) {
             if (!FULL && (ky >= layer.height || kx >= layer.width))
                 continue;
 #pragma unroll
-            for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+            for (int i = 0; i < N; i++)
                 sum[i] =
                     fmaf(numbers.v[ky * K + kx], x[ky + i / GF_TILE][kx + i % GF_TILE], sum[i]);
         }
 #pragma unroll
-        for (int i = 0; i < GF_TILE_OUTPUTS && BY_ROWS; i++)
+        for (int i = 0; i < N && BY_ROWS; i++)
             v[i] += row[i];
     }
 }
 
 /* Sums become responses. POSTS: functions other than those two may follow. */
-template <int K, bool POSTS>
+template <int K, bool POSTS, int N>
 __device__ inline void gf_finish_sums(const GfLayer &layer, const GfNumbers<K> &numbers,
-                                      float (&v)[GF_TILE_OUTPUTS])
+                                      float (&v)[N])
 {
     if (layer.scaled)
 #pragma unroll
-        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+        for (int i = 0; i < N; i++)
             v[i] = fmaf(v[i], layer.finish.scale, numbers.v[GfNumbers<K>::SHIFT]);
     if (layer.rectified)
 #pragma unroll
-        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+        for (int i = 0; i < N; i++)
             v[i] = fmaf(gf_more(v[i], 0.0f), layer.finish.gain, layer.finish.mid);
     else if (!POSTS && layer.absolute)
 #pragma unroll
-        for (int i = 0; i < GF_TILE_OUTPUTS; i++)
+        for (int i = 0; i < N; i++)
             v[i] = fmaf(fabsf(v[i]), layer.finish.gain, layer.finish.mid);
     else if (POSTS && layer.finish.posts > 0)
         gf_post_each(layer.finish, v, [](int) { return true; });
 }
 
 /* The responses of one filter: both. */
-template <int K, bool FULL>
+template <int K, bool FULL, int N>
 __device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
-                                  const GfWindow<K> &x, float (&v)[GF_TILE_OUTPUTS])
+                                  const GfWindow<K, N / GF_TILE> &x, float (&v)[N])
 {
     gf_sum_tile<K, FULL>(layer, numbers, x, v);
     gf_finish_sums<K, true>(layer, numbers, v);
 }
 
 /* The maxima or means of the windows of a tile, as pool.cu makes them. */
-__device__ inline void gf_pool_tile(bool average, const float (&v)[GF_TILE_OUTPUTS],
-                                    float (&pooled)[GF_TILE_OUTPUTS / 4])
+template <int N>
+__device__ inline void gf_pool_tile(bool average, const float (&v)[N], float (&pooled)[N / 4])
 {
 #pragma unroll
-    for (int i = 0; i < GF_TILE_OUTPUTS / 4; i++) {
+    for (int i = 0; i < N / 4; i++) {
         const int at = i / 2 * GF_TILE_POOL * GF_TILE + i % 2 * GF_TILE_POOL;
         const float a = v[at], b = v[at + 1], c = v[at + GF_TILE], d = v[at + GF_TILE + 1];
         if (average)
@@ -141,31 +142,30 @@ struct GfTilePlace {
     bool exists;
 };
 
-/* Of the tile that begins with output (row, column) of a picture, before pooling; there are outputs
- * in `rows` rows from there on. */
-template <int SIDE>
+/* Of the tile that begins with output (row, column) of a picture, before pooling, and has ROWS
+ * rows; there are outputs in `rows` rows from there on. */
+template <int SIDE, int ROWS = GF_TILE>
 __device__ inline GfTilePlace gf_place_tile(const GfLayer &layer, size_t picture, size_t row,
                                             int rows, int column, bool exists)
 {
     GfTilePlace place;
     place.to = static_cast<unsigned char *>(layer.out.samples) + picture * layer.out.batch +
                row / SIDE * layer.out.stride + column / SIDE * layer.pixel_bytes;
-    place.rows = min(GF_TILE, rows) / SIDE;
+    place.rows = min(ROWS, rows) / SIDE;
     place.columns = min(GF_TILE, layer.out_width - column) / SIDE;
     place.exists = exists && rows > 0 && column < layer.out_width;
     return place;
 }
 
 /* Stores a tile's samples of a map. */
-template <typename Out, int SIDE>
+template <typename Out, int SIDE, int N>
 __device__ inline void gf_store_tile_as(const GfLayer &layer, const GfTilePlace &place,
-                                        unsigned char *to,
-                                        const float (&v)[GF_TILE_OUTPUTS / (SIDE * SIDE)])
+                                        unsigned char *to, const float (&v)[N])
 {
     constexpr int ACROSS = GF_TILE / SIDE;
     const auto store_rows = [&](bool whole) {
 #pragma unroll
-        for (int r = 0; r < GF_TILE / SIDE; r++, to += layer.out.stride) {
+        for (int r = 0; r < N / ACROSS; r++, to += layer.out.stride) {
             if (r >= place.rows)
                 break;
             gf_store_samples<ACROSS, true>(reinterpret_cast<Out *>(to), layer.out.pixel,
@@ -178,9 +178,9 @@ __device__ inline void gf_store_tile_as(const GfLayer &layer, const GfTilePlace 
         store_rows(false);
 }
 
-template <int SIDE>
+template <int SIDE, int N>
 __device__ inline void gf_store_tile(const GfLayer &layer, const GfTilePlace &place, int f,
-                                     const float (&v)[GF_TILE_OUTPUTS / (SIDE * SIDE)])
+                                     const float (&v)[N])
 {
     unsigned char *to = place.to + f * layer.plane_bytes;
     if (layer.finish.out == GF_F32)
@@ -192,16 +192,16 @@ __device__ inline void gf_store_tile(const GfLayer &layer, const GfTilePlace &pl
 }
 
 /* Responses of filter f, pooled where SIDE is 2, and stored where the tile exists. */
-template <int SIDE>
+template <int SIDE, int N>
 __device__ inline void gf_finish_tile(const GfLayer &layer, const GfTilePlace &place, int f,
-                                      const float (&v)[GF_TILE_OUTPUTS])
+                                      const float (&v)[N])
 {
     if (!place.exists)
         return;
     if constexpr (SIDE == 1) {
         gf_store_tile<SIDE>(layer, place, f, v);
     } else {
-        float pooled[GF_TILE_OUTPUTS / 4];
+        float pooled[N / 4];
         gf_pool_tile(layer.average, v, pooled);
         gf_store_tile<SIDE>(layer, place, f, pooled);
     }

@@ -136,8 +136,9 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
                    ? gf_launch_special_wide(launch, stream)
                    : gf_launch_special_tile(launch, stream);
     const bool layer = gf_step_is_layer(step) && !is_bank(launch);
-    const bool small = layer && step->channels == 1 && gf_special_is_small(launch);
-    if (!small && gf_special_is_maps(launch))
+    if (gf_special_is_small(launch))
+        return gf_launch_special_small(launch, stream);
+    if (gf_special_is_maps(launch))
         return gf_launch_special_maps(launch, stream);
     if (gf_special_is_short(launch) &&
         (step->linear.width <= 3 || step->out_width * step->out_height >= MEDIUM))
@@ -150,8 +151,6 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
                        gf_special_side(&step->linear) <= GF_SPECIAL_SIDE;
     if (layer && step->channels > 1)
         return gf_launch_special_depthwise(launch, stream);
-    if (small)
-        return gf_launch_special_small(launch, stream);
     if (layer || (alike && launch->tiling == GF_SPECIAL_AS_LAYER))
         return gf_launch_special_layer(launch, stream);
     if (launch->tiling > 0)

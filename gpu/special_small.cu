@@ -1,242 +1,382 @@
-/* Method `special` for layers of one channel on small pictures. Where there are few of them, what
- * takes time is not the arithmetic but waiting, first for the launch, then for memory, then for the
- * stores.
+/* Method `special` for layers of one channel on small pictures. Where there is little to do, what
+ * takes time is not the arithmetic but waiting: for the launch, for memory, for the stores.
  *
- * A block has a whole picture in shared memory, with its border and as f32, and makes some of the
- * maps: as many groups of filters share a picture as there are multiprocessors for. The kernel is
- * launched early (gf_launch_early(), gpu/blocks.cuh), and writes a border that is a constant while
- * the one before it ends; then it asks for copies of the picture, and for those of any other
- * border. Then warps take units, as in special_layer.cu: a warp's worth of tiles, times a slice of
- * the filters.
+ * Tiles of 2 x 4 outputs are counted through all pictures, row by row. A lane has a tile, so that
+ * none is idle, however narrow pictures are; a warp has 32 of them and a slice of the filters, and
+ * there are as many slices as keep all multiprocessors busy. A lane reads its window right into
+ * registers, in vectors where it can; nothing is shared, and no warp waits for another. The kernel
+ * is launched early (gf_launch_early(), gpu/blocks.cuh): where its samples lie is known before the
+ * kernel before it ends. (bench/results/2026-11-27-h200-2.md)
  *
- * Costs: as special_layer.cu; a picture is read from memory once, and by the other groups from
- * L2. */
+ * Costs for an output sample: K * K multiply-adds and one write; for a tile and a slice 3 * (K + 1)
+ * reads of L1, or one for each sample of the window. */
 #include "gpu/device.cuh"
 
 namespace
 {
 
-constexpr int WARPS = 8, THREADS = 32 * WARPS;
-constexpr int PICTURE_FLOATS = 9 << 10; /* in shared memory, at most */
-constexpr int MOST_TILES = 32;          /* side by side */
-constexpr int MOST_SLICES = 4 * WARPS;  /* of filters: few enough for divisions by multiplication */
+constexpr int ROWS = 2, OUTPUTS = ROWS * GF_TILE; /* of a tile */
+constexpr int WARPS = 2, THREADS = 32 * WARPS;
+constexpr int LARGEST = 9; /* side of a kernel */
+
+/* Of a line of n samples: in place of sample i beside it stands sample sign * i + before, or beyond
+ * its end sign * i + behind; -1 is the border's constant. */
+struct Edge {
+    int n, sign, before, behind;
+};
 
 struct Geometry : GfLayer {
-    const void *in;
+    const unsigned char *in;
     size_t in_stride, in_batch; /* bytes */
-    int in_width, in_height, origin_x, origin_y;
-    int out_height;           /* before pooling, as out_width is */
-    int columns, rows, pitch; /* of the picture in shared memory; floats from row to row */
-    int tiles, items;         /* side by side; of a picture */
-    int warp_items, slices;   /* units: warps' worths of tiles, times slices of a block's filters */
-    /* 2^16 / tiles, 2^16 / warp_items and 2^32 / pitch, rounded up: division by multiplication */
-    unsigned tile_share, unit_share, pitch_share;
-    int block_filters, slice_filters;
-    GfBorder border;
+    Edge across, down;
+    int origin_x, origin_y;
+    int out_height;               /* before pooling, as out_width is */
+    unsigned tiles, picture, all; /* side by side; of a picture; of all pictures */
+    unsigned slices;              /* of the filters */
+    int slice;                    /* filters of one */
     float border_value;
+    uint32_t border_word; /* of integers and halves: samples that are the constant */
 };
 
 template <int K> using Layer = GfFilters<K, Geometry>;
+template <int K> using Window = GfWindow<K, ROWS>;
 
-/* ---- the picture ---- */
+/* ---- windows ---- */
 
-template <typename In> __device__ const In *row_of(const Geometry &g, int y)
+__device__ int find_sample(const Edge &edge, int i)
 {
-    return reinterpret_cast<const In *>(static_cast<const unsigned char *>(g.in) +
-                                        blockIdx.x * g.in_batch + y * g.in_stride);
+    const int other = edge.sign * i + (i < 0 ? edge.before : edge.behind);
+    return static_cast<unsigned>(i) < static_cast<unsigned>(edge.n) ? i : other;
 }
 
-/* Samples that lie on the picture, a warp a row. */
-template <typename In> __device__ void copy_inside(const Geometry &g, float *picture)
+/* Sample by sample, by the border's rule. What does not lie on the picture is read as well, from
+ * somewhere else, so that no read waits for a choice. */
+template <typename In, int K>
+__device__ void load_samples(const Geometry &g, const unsigned char *in, int row, int column,
+                             Window<K> &x)
 {
-    const int end_y = min(g.origin_y + g.rows, g.in_height);
-    const int begin_x = max(g.origin_x, 0), end_x = min(g.origin_x + g.columns, g.in_width);
-    for (int y = max(g.origin_y, 0) + gf_warp(); y < end_y; y += WARPS) {
-        const In *from = row_of<In>(g, y);
-        float *to = picture + (y - g.origin_y) * g.pitch - g.origin_x;
-        for (int x = begin_x + static_cast<int>(threadIdx.x % 32); x < end_x; x += 32)
-            gf_copy_sample(from + x, to + x);
+    constexpr int COLUMNS = GF_TILE + K - 1;
+    int columns[COLUMNS];
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++)
+        columns[i] = find_sample(g.across, column + g.origin_x + i);
+#pragma unroll
+    for (int r = 0; r < GF_WINDOW_ROWS<K, ROWS>; r++) {
+        const int y = find_sample(g.down, row + g.origin_y + r);
+        const In *from = reinterpret_cast<const In *>(in + max(y, 0) * g.in_stride);
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++) {
+            const uint32_t bits = gf_load_bits(from + max(columns[i], 0));
+            x[r][i] =
+                y >= 0 && columns[i] >= 0 ? gf_special::number_of<In>(bits, 0) : g.border_value;
+        }
     }
 }
 
-/* Tells set(place in shared memory, row, column) of every sample beside the picture. */
-template <typename Set> __device__ void for_border(const Geometry &g, Set set)
-{
-    for (int i = threadIdx.x; i < g.rows * g.pitch; i += THREADS) {
-        const int row = static_cast<int>(__umulhi(i, g.pitch_share));
-        const int y = row + g.origin_y, x = i - row * g.pitch + g.origin_x;
-        if (static_cast<unsigned>(y) >= static_cast<unsigned>(g.in_height) ||
-            static_cast<unsigned>(x) >= static_cast<unsigned>(g.in_width))
-            set(i, y, x);
+/* Words of a row of a window: of the tile's columns, and of as many samples as the kernel needs on
+ * each side. */
+template <typename In, int K> struct Row {
+    static constexpr int A_WORD = gf_special::A_WORD<In, GF_TILE>;
+    static constexpr int OWN = GF_TILE / A_WORD;
+    static constexpr int NEEDED = (K / 2 + A_WORD - 1) / A_WORD;
+    static constexpr int BESIDE = NEEDED > 2 ? 4 : NEEDED > 1 ? 2 : 1;
+    uint32_t left[BESIDE], own[OWN], right[BESIDE];
+
+    __device__ float sample(int i) const /* of the tile's columns the first is 0 */
+    {
+        const uint32_t word = i < 0         ? left[BESIDE + (i - A_WORD + 1) / A_WORD]
+                              : i < GF_TILE ? own[i / A_WORD]
+                                            : right[(i - GF_TILE) / A_WORD];
+        return gf_special::number_of<In>(word, static_cast<unsigned>(i + GF_TILE) % A_WORD);
     }
+};
+
+/* Reads N words where `exists`; else they are the border's. */
+template <bool REAL, int N>
+__device__ void load_words(const Geometry &g, const void *from, bool exists, uint32_t (&words)[N])
+{
+#pragma unroll
+    for (uint32_t &word : words)
+        word = REAL ? __float_as_uint(g.border_value) : g.border_word;
+    if (exists)
+        gf_special::split(*static_cast<const gf_special::Vector<uint32_t, N> *>(from), words);
 }
 
-/* Samples by the border's rule. */
-template <typename In> __device__ void copy_border(const Geometry &g, float *picture)
+/* The same in vectors, where rows are whole vectors, the border is a constant and the window begins
+ * half a kernel left of the tile, whose first column is at `corner` in the window's first row. */
+template <typename In, int K>
+__device__ void load_vectors(const Geometry &g, const unsigned char *corner, int row, int column,
+                             Window<K> &x)
 {
-    for_border(g, [&](int i, int y, int x) {
-        const int row = static_cast<int>(gf_border_index(y, g.in_height, g.border));
-        const int column = static_cast<int>(gf_border_index(x, g.in_width, g.border));
-        gf_copy_sample(row_of<In>(g, row) + column, picture + i);
-    });
+    using R = Row<In, K>;
+    constexpr bool REAL = std::is_same_v<In, float>;
+    const bool left = column > 0, right = column + GF_TILE < g.across.n;
+    R rows[GF_WINDOW_ROWS<K, ROWS>];
+#pragma unroll
+    for (int r = 0; r < GF_WINDOW_ROWS<K, ROWS>; r++, corner += g.in_stride) {
+        const unsigned y = static_cast<unsigned>(row + g.origin_y + r);
+        const bool exists = y < static_cast<unsigned>(g.down.n);
+        const In *from = reinterpret_cast<const In *>(corner);
+        load_words<REAL>(g, from, exists, rows[r].own);
+        if (K > 1) {
+            load_words<REAL>(g, from - R::BESIDE * R::A_WORD, exists && left, rows[r].left);
+            load_words<REAL>(g, from + GF_TILE, exists && right, rows[r].right);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < GF_WINDOW_ROWS<K, ROWS>; r++)
+#pragma unroll
+        for (int i = 0; i < GF_TILE + K - 1; i++)
+            x[r][i] = rows[r].sample(i - K / 2);
 }
 
 /* ---- the kernel ---- */
 
-template <int K> __device__ void load_window(const Geometry &g, const float *corner, GfWindow<K> &x)
+/* What is stored: a map for each filter; the same, pooled; one map, of what two filters respond
+ * together. */
+enum Kind { MAPS, POOLED, JOINED };
+
+/* Responses of filters from `begin` to before `end`, one after the other. POSTS: functions other
+ * than ReLU and the size may follow. */
+template <int K, bool FULL, int SIDE, bool POSTS>
+__device__ void make_maps(const Layer<K> &s, const GfTilePlace &place, int begin, int end,
+                          const Window<K> &x)
 {
-#pragma unroll
-    for (int r = 0; r < GF_WINDOW_ROWS<K>; r++)
-#pragma unroll
-        for (int i = 0; i < GF_WINDOW_VECTORS<K>; i++) {
-            const float4 v = reinterpret_cast<const float4 *>(corner + r * g.pitch)[i];
-            x[r][4 * i] = v.x;
-            x[r][4 * i + 1] = v.y;
-            x[r][4 * i + 2] = v.z;
-            x[r][4 * i + 3] = v.w;
-        }
+    for (int f = begin; f < end; f++) {
+        float v[OUTPUTS];
+        gf_sum_tile<K, FULL>(s.g, s.numbers[f], x, v);
+        gf_finish_sums<K, POSTS>(s.g, s.numbers[f], v);
+        gf_finish_tile<SIDE>(s.g, place, f, v);
+    }
 }
 
-template <typename In, int K, bool FULL, int SIDE>
-__global__ void __launch_bounds__(THREADS, 1) special_small(const __grid_constant__ Layer<K> s)
+/* The only map that two filters make, of what they respond together. */
+template <int K>
+__device__ void make_joined(const Layer<K> &s, const GfTilePlace &place, const Window<K> &x)
 {
-    GF_BLOCK_MEMORY(float4, memory);
-    float *picture = reinterpret_cast<float *>(memory);
+    float v[OUTPUTS], other[OUTPUTS];
+    gf_sum_tile<K, true>(s.g, s.numbers[0], x, v);
+    gf_finish_sums<K, false>(s.g, s.numbers[0], v);
+    gf_sum_tile<K, true>(s.g, s.numbers[1], x, other);
+    gf_finish_sums<K, false>(s.g, s.numbers[1], other);
+    gf_join_responses(s.g.finish, v, other);
+    gf_finish_tile<1>(s.g, place, 0, v);
+}
+
+/* FULL: the kernel is K x K, else it is smaller; VECTORS: windows can be read so. */
+template <typename In, int K, bool FULL, Kind KIND, bool VECTORS>
+__global__ void __launch_bounds__(THREADS) special_small(const __grid_constant__ Layer<K> s)
+{
+    constexpr int SIDE = KIND == POOLED ? GF_TILE_POOL : 1;
     const Geometry &g = s.g;
-    const bool constant = g.border == GF_BORDER_CONSTANT || g.border == GF_BORDER_VALID;
-    if (constant)
-        for_border(g, [&](int i, int, int) { picture[i] = g.border_value; });
-    gf_wait_for_stream();
-    copy_inside<In>(g, picture);
-    if (!constant)
-        copy_border<In>(g, picture);
-    __pipeline_commit();
-    const int first_filter = static_cast<int>(blockIdx.y) * g.block_filters;
-    const int end_filter = min(first_filter + g.block_filters, g.filters);
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    for (int unit = gf_warp(); unit < g.warp_items * g.slices; unit += WARPS) {
-        const int slice = static_cast<int>(unit * g.unit_share >> 16);
-        const int own = (unit - slice * g.warp_items) * 32 + static_cast<int>(threadIdx.x % 32);
-        const int item = min(own, g.items - 1);
-        const int row = static_cast<int>(item * g.tile_share >> 16) * GF_TILE;
-        const int column = (item - row / GF_TILE * g.tiles) * GF_TILE;
-        const GfTilePlace place = gf_place_tile<SIDE>(g, blockIdx.x, static_cast<size_t>(row),
-                                                      g.out_height - row, column, own < g.items);
-        const int begin = first_filter + slice * g.slice_filters;
-        const int end = min(begin + g.slice_filters, end_filter);
-        GfWindow<K> x;
-        load_window<K>(g, picture + row * g.pitch + column, x);
-        for (int f = begin; f < end; f++) {
-            float v[GF_TILE_OUTPUTS];
-            gf_respond<K, FULL>(g, s.numbers[f], x, v);
-            gf_finish_tile<SIDE>(g, place, f, v);
-        }
-    }
+    const unsigned unit = blockIdx.x * WARPS + static_cast<unsigned>(gf_warp());
+    const unsigned group = unit / g.slices, slice = unit - group * g.slices;
+    const unsigned mine = group * 32 + threadIdx.x % 32, own = min(mine, g.all - 1);
+    const unsigned picture = own / g.picture, tile = own - picture * g.picture;
+    const int row = static_cast<int>(tile / g.tiles) * ROWS;
+    const int column = static_cast<int>(tile % g.tiles) * GF_TILE;
+    const GfTilePlace place = gf_place_tile<SIDE, ROWS>(g, picture, static_cast<size_t>(row),
+                                                        g.out_height - row, column, mine < g.all);
+    const int begin = static_cast<int>(slice) * g.slice;
+    const int end = min(begin + g.slice, g.filters);
+    const unsigned char *in = g.in + picture * g.in_batch;
+    const unsigned char *corner =
+        in + (row + g.origin_y) * static_cast<ptrdiff_t>(g.in_stride) + column * sizeof(In);
+    Window<K> x;
+    gf_find_now(VECTORS ? corner : in);
+    gf_find_now(place.to);
+    gf_wait_for_stream(GF_NEXT_IN_TURN);
+    if constexpr (VECTORS)
+        load_vectors<In, K>(g, corner, row, column, x);
+    else
+        load_samples<In, K>(g, in, row, column, x);
+    if constexpr (KIND == JOINED)
+        make_joined<K>(s, place, x);
+    else if ((K == 3 || K == 5) && (g.finish.posts == 0 || g.rectified || g.absolute))
+        make_maps<K, FULL, SIDE, false>(s, place, begin, end, x); /* a tenth faster */
+    else
+        make_maps<K, FULL, SIDE, true>(s, place, begin, end, x);
 }
 
 /* ---- the launcher ---- */
 
-/* Tiles side by side: a multiple of 4 of them, whose rows lie in different banks, unless that takes
- * more warps. */
-void cut_picture(Geometry *g, int side)
+Edge find_edge(size_t samples, GfBorder border)
 {
-    const int across = gf_divide_up(g->out_width, GF_TILE);
-    const int down = gf_divide_up(g->out_height, GF_TILE), wider = gf_divide_up(across, 4) * 4;
-    const bool widen = gf_divide_up(wider * down, 32) == gf_divide_up(across * down, 32);
-    g->tiles = widen ? wider : across;
-    g->items = g->tiles * down;
-    g->warp_items = gf_divide_up(g->items, 32);
-    g->rows = down * GF_TILE + side - 1;
-    g->columns = g->tiles * GF_TILE + side - 1;
-    g->pitch = gf_divide_up(g->columns, 4) * 4;
-    while (g->tiles % 4 == 0 && GF_TILE * (g->pitch - g->tiles) % 32 != 0)
-        g->pitch += 4;
-    g->tile_share = static_cast<unsigned>(65536 / g->tiles + 1);
-    g->unit_share = static_cast<unsigned>(65536 / g->warp_items + 1);
-    g->pitch_share = UINT32_MAX / static_cast<unsigned>(g->pitch) + 1;
+    const int n = static_cast<int>(samples);
+    switch (border) {
+    case GF_BORDER_REPLICATE:
+        return {n, 0, 0, n - 1};
+    case GF_BORDER_WRAP:
+        return {n, 1, n, -n};
+    case GF_BORDER_REFLECT:
+        return {n, -1, -1, 2 * n - 1};
+    case GF_BORDER_REFLECT101:
+        return {n, -1, 0, 2 * n - 2};
+    case GF_BORDER_CONSTANT:
+    case GF_BORDER_VALID:
+        break;
+    }
+    return {n, 0, -1, -1};
 }
 
-/* Filters of a block, and slices of them: what takes the busiest warp the fewest instructions. */
-void cut_filters(Geometry *g, size_t pictures, int side)
+/* Cuts the filters in slices: what takes a quarter of a multiprocessor, that which has the most
+ * warps, the fewest cycles. Reading a window takes as many as its loads touch lines, all quarters
+ * together; a warp alone cannot start an instruction in each. */
+void cut_filters(Geometry *g, int side, unsigned fewest, bool vectors)
 {
-    const int groups =
-        pictures < gf_multiprocessors() ? static_cast<int>(gf_multiprocessors() / pictures) : 1;
-    const int filter = GF_TILE_OUTPUTS * side * side + 20, window = 12 * (GF_TILE + side);
-    int least = 0;
-    g->block_filters = gf_divide_up(g->filters, groups);
-    for (int slices = 1; slices <= g->block_filters && slices <= MOST_SLICES; slices++) {
-        const int filters = gf_divide_up(g->block_filters, slices);
-        const int cost = gf_divide_up(g->warp_items * slices, WARPS) * (filters * filter + window);
-        if (least > 0 && cost >= least)
+    constexpr unsigned QUARTERS = 4, LINES = 4 * QUARTERS, WAIT = 800;
+    const unsigned groups = gf_divide_up(g->all, 32u), box = static_cast<unsigned>(side);
+    const unsigned quarters = QUARTERS * static_cast<unsigned>(gf_multiprocessors());
+    const unsigned filters = static_cast<unsigned>(g->filters);
+    const size_t filter = OUTPUTS * box * box + 20;
+    const size_t window = LINES * (ROWS + box - 1) * (vectors ? 3 : GF_TILE + box - 1);
+    size_t least = SIZE_MAX;
+    for (unsigned slice = filters; slice > 0 && slice >= fewest; slice--) {
+        const unsigned slices = gf_divide_up(filters, slice);
+        const size_t each = gf_divide_up<size_t>(static_cast<size_t>(groups) * slices, quarters);
+        const size_t together = each * (slice * filter + window);
+        const size_t alone = slice * filter * 8 / 5 + WAIT;
+        const size_t cost = together > alone ? together : alone;
+        if (cost >= least)
             continue;
         least = cost;
+        g->slice = static_cast<int>(slice);
         g->slices = slices;
-        g->slice_filters = filters;
     }
 }
 
-/* With a pool: rows that lie in its windows. */
+/* Tiles of a picture; with a pool, of rows and columns that lie in its windows. */
+size_t tiles_across(const GfLaunch *launch)
+{
+    const size_t side = launch->pool ? GF_TILE_POOL : 1;
+    const size_t width = launch->pool ? launch->pool->out_width : launch->step->out_width;
+    return gf_divide_up<size_t>(width * side, GF_TILE);
+}
+
+size_t tiles_down(const GfLaunch *launch)
+{
+    const size_t side = launch->pool ? GF_TILE_POOL : 1;
+    return gf_divide_up<size_t>(launch->y1 * side, ROWS);
+}
+
 Geometry describe(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     Geometry g = {};
     static_cast<GfLayer &>(g) = gf_layer(launch);
-    g.in = launch->in.samples;
+    g.in = static_cast<const unsigned char *>(launch->in.samples);
     g.in_stride = launch->in.stride;
     g.in_batch = launch->in.batch;
-    g.in_width = static_cast<int>(step->in_width);
-    g.in_height = static_cast<int>(step->in_height);
+    g.across = find_edge(step->in_width, step->border);
+    g.down = find_edge(step->in_height, step->border);
     g.origin_x = static_cast<int>(step->origin_x);
     g.origin_y = static_cast<int>(step->origin_y);
     g.out_height = static_cast<int>(launch->y1) * (launch->pool ? GF_TILE_POOL : 1);
-    g.border = step->border;
+    g.tiles = static_cast<unsigned>(tiles_across(launch));
+    g.picture = g.tiles * static_cast<unsigned>(tiles_down(launch));
+    g.all = g.picture * static_cast<unsigned>(launch->count);
     g.border_value = static_cast<float>(step->border_value);
     return g;
 }
 
-template <typename In, int K, bool FULL>
-cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
+/* Can windows be read in vectors, and what is beside the picture be words? */
+template <typename In, int K> bool has_vectors(const GfLaunch *launch, uint32_t *border_word)
+{
+    const GfStep *step = launch->step;
+    if (step->border != GF_BORDER_CONSTANT || step->in_width % GF_TILE != 0 ||
+        step->origin_x != -(K / 2) || step->in_width != step->out_width ||
+        !gf_aligned(launch->in.samples, launch->in.stride, launch->in.batch, GF_TILE * sizeof(In)))
+        return false;
+    return std::is_same_v<In, float> || gf_short::find_constant<In>(step, border_word);
+}
+
+template <typename In, int K, bool FULL, Kind KIND, bool VECTORS>
+cudaError_t run(const GfLaunch *launch, uint32_t border_word, cudaStream_t stream)
 {
     return gf_run_filters<K>(launch, Layer<K>{describe(launch), {}}, [&](Layer<K> s) {
-        cut_picture(&s.g, K);
-        cut_filters(&s.g, launch->count, K);
-        const dim3 grid(static_cast<unsigned>(launch->count),
-                        static_cast<unsigned>(gf_divide_up(s.g.filters, s.g.block_filters)));
-        const auto kernel =
-            s.g.pooled ? special_small<In, K, FULL, GF_TILE_POOL> : special_small<In, K, FULL, 1>;
-        const size_t bytes = static_cast<size_t>(s.g.rows * s.g.pitch) * sizeof(float);
-        return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS, bytes}), stream, s);
+        s.g.border_word = border_word;
+        cut_filters(&s.g, K, KIND == JOINED ? 2 : 1, VECTORS);
+        const auto kernel = special_small<In, K, FULL, KIND, VECTORS>;
+        const unsigned units = gf_divide_up(s.g.all, 32u) * s.g.slices;
+        const dim3 grid(gf_divide_up(units, static_cast<unsigned>(WARPS)));
+        return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS}), stream, s);
     });
+}
+
+/* Maps, pooled or not; in vectors where that can be. */
+template <typename In, int K, bool FULL, Kind KIND>
+cudaError_t run_maps(const GfLaunch *launch, cudaStream_t stream)
+{
+    uint32_t border_word = 0;
+    if constexpr (FULL)
+        if (has_vectors<In, K>(launch, &border_word))
+            return run<In, K, FULL, KIND, true>(launch, border_word, stream);
+    return run<In, K, FULL, KIND, false>(launch, border_word, stream);
+}
+
+template <typename In, int K, bool FULL>
+cudaError_t run_kind(const GfLaunch *launch, cudaStream_t stream)
+{
+    if (launch->pool)
+        return run_maps<In, K, FULL, POOLED>(launch, stream);
+    if constexpr (K == 3 || K == 5)
+        if (launch->step->combine.op != GF_COMBINE_NONE)
+            return run<In, K, FULL, JOINED, false>(launch, 0, stream);
+    return run_maps<In, K, FULL, MAPS>(launch, stream);
+}
+
+/* Does what is read beside a line of n samples, from `first` to before `end`, lie no further from
+ * it than it is long? */
+bool reaches(size_t n, ptrdiff_t first, size_t end, GfBorder border)
+{
+    const ptrdiff_t length = static_cast<ptrdiff_t>(n);
+    return border == GF_BORDER_CONSTANT || border == GF_BORDER_VALID ||
+           border == GF_BORDER_REPLICATE ||
+           (-first < length && first + static_cast<ptrdiff_t>(end) < 2 * length);
+}
+
+/* Is it faster than strips, which are at least 128 columns wide? (bench/results/2026-11-27-h200-2.md)
+ */
+bool pays(const GfLaunch *launch)
+{
+    enum { TINY = 1 << 17, SMALL = 1 << 18, MIDDLING = 1 << 19 };
+    const GfStep *step = launch->step;
+    const size_t side = step->linear.width, maps = step->linear.filters;
+    const size_t pixels = step->out_width * step->out_height * launch->count;
+    const bool vectors = step->out_width % GF_TILE == 0;
+    if (!gf_step_is_layer(step))
+        return pixels <= TINY || (pixels <= SMALL && (side == 3 || side == 9)) ||
+               (!vectors && pixels <= MIDDLING && side <= 5);
+    return step->out_width < GF_SPECIAL_STRIP || pixels <= SMALL ||
+           (!vectors && pixels <= MIDDLING && maps <= 4);
 }
 
 } // namespace
 
-/* Is it faster than strips? Fitted to 144 cases (bench/results/2026-11-22-h200-4.md), measured
- * before strips were launched early: not for large pictures that few blocks share, nor for many
- * pictures a multiprocessor, still fewer where windows take most of the registers. */
+/* Where a picture's bands go by strips, it takes the same steps as those: sums are the same bits. */
 bool gf_special_is_small(const GfLaunch *launch)
 {
+    constexpr size_t MOST = 1 << 26; /* tiles, times filters */
     const GfStep *step = launch->step, *last = launch->pool ? launch->pool : step;
-    const size_t width = step->linear.width, height = step->linear.height;
-    const size_t most = (width == height && width <= 5 ? 8 : 2) * gf_multiprocessors();
+    const size_t across = tiles_across(launch), down = tiles_down(launch);
     const bool whole = launch->y0 == 0 && launch->y1 == last->out_height && launch->in.first == 0 &&
                        launch->in.capacity >= step->in_height;
-    if (launch->tiling != 0 || !whole || launch->count > most ||
-        step->out_width > MOST_TILES * GF_TILE || step->out_height > PICTURE_FLOATS)
-        return false;
-    Geometry g = describe(launch);
-    cut_picture(&g, GF_SPECIAL_SIDE);
-    cut_filters(&g, launch->count, GF_SPECIAL_SIDE);
-    const double blocks =
-        static_cast<double>(launch->count) * gf_divide_up(g.filters, g.block_filters);
-    const double area = static_cast<double>(g.rows) * g.pitch;
-    return area <= PICTURE_FLOATS && area * area <= 1e6 * blocks;
+    return step->channels == 1 && launch->in.pixel == 1 && launch->tiling == 0 && whole &&
+           (gf_step_is_layer(step) || gf_special_is_maps(launch)) && across <= SHRT_MAX &&
+           down <= SHRT_MAX && step->in_width <= SHRT_MAX && step->in_height <= SHRT_MAX &&
+           across * down * step->linear.filters <= MOST / launch->count &&
+           reaches(step->in_width, step->origin_x, across * GF_TILE + LARGEST - 1, step->border) &&
+           reaches(step->in_height, step->origin_y, down * ROWS + LARGEST - 1, step->border) &&
+           pays(launch);
 }
 
 extern "C" cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream)
 {
+    if (launch->step->linear.width > GF_SPECIAL_SIDE)
+        return gf_with_sample<float>(launch->step->in, [&](auto sample) {
+            return run<decltype(sample), LARGEST, true, MAPS, false>(launch, 0, stream);
+        });
     return gf_with_layer(launch->step, [&](auto sample, auto side, auto full) {
-        return run<decltype(sample), side, full>(launch, stream);
+        return run_kind<decltype(sample), side, full>(launch, stream);
     });
 }

@@ -271,7 +271,7 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
         for (int i = 0; i < OWN; i++)
             scales[i] = from[rows[i]];
     };
-    gf_wait_for_stream(q.brief);
+    gf_wait_for_stream(q.brief ? GF_NEXT_AT_ONCE : GF_NEXT_AT_END);
 #pragma unroll
     for (int i = 0; i < OWN; i++)
         rows[i] = shared->rows[min(i * WARP + lane, T::positions - 1)];

@@ -33,7 +33,13 @@ cudaError_t gf_start(const cudaLaunchConfig_t &config, Kernel kernel, const Args
                              config.stream, [=] { kernel(args...); });
 }
 
-inline void gf_wait_for_stream(bool = true)
+enum GfNext { GF_NEXT_AT_ONCE, GF_NEXT_IN_TURN, GF_NEXT_AT_END };
+
+inline void gf_wait_for_stream(GfNext = GF_NEXT_AT_ONCE)
+{
+}
+
+inline void gf_find_now(const void *)
 {
 }
 
@@ -128,6 +134,13 @@ template <int WORDS, typename In> void gf_load_in_order(const In *from, uint32_t
 inline uint32_t gf_load_in_order(const uint8_t *from)
 {
     return *from;
+}
+
+template <typename In> uint32_t gf_load_bits(const In *from)
+{
+    uint32_t bits = 0;
+    std::memcpy(&bits, from, sizeof *from);
+    return bits;
 }
 
 inline void gf_prefetch(const void *)
