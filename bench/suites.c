@@ -153,6 +153,26 @@ static Spec on_picture(GfSample in, size_t channels, size_t kernel, size_t filte
 
 /* ---- small: where a launch takes as long as what it does ---- */
 
+/* Layers without a border on pictures narrower than strips. */
+static GfStatus narrow_cases(Specs *specs)
+{
+    static const size_t sizes[][2] = {{28, 28}, {80, 80}, {112, 199}}; /* of maps */
+    static const size_t maps[] = {1, 4, 16, 64};
+    static const GfSample samples[] = {GF_U8, GF_F32};
+    for (size_t i = 0; i < COUNT(samples); i++)
+        for (size_t n = 0; n < COUNT(sizes); n++)
+            for (size_t kernel = 3; kernel <= 7; kernel += 2)
+                for (size_t m = 0; m < COUNT(maps); m++) {
+                    Spec spec = on_picture(samples[i], 1, kernel, maps[m], 1);
+                    spec.padding = 0;
+                    spec.width = sizes[n][0] + kernel - 1;
+                    spec.height = sizes[n][1] + kernel - 1;
+                    spec.methods = "tensor,special";
+                    GF_TRY(specs_add(specs, spec));
+                }
+    return GF_OK;
+}
+
 static GfStatus small_cases(Specs *specs)
 {
     static const size_t sizes[][2] = {{64, 64},   {128, 128},   {256, 256},   {512, 512},
@@ -187,7 +207,7 @@ static GfStatus small_cases(Specs *specs)
                     spec.methods = "tensor,special";
                     GF_TRY(specs_add(specs, spec));
                 }
-    return GF_OK;
+    return narrow_cases(specs);
 }
 
 /* ---- odd: rows that are no whole words, and of layers begin anywhere ---- */

@@ -232,21 +232,23 @@ bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 
 /* ---- layers on pictures: of few channels ---- */
 
-/* Of one picture's maps that `special` can make in short strips (gpu/special_maps.cu): tensor cores
- * are ahead with many taps and maps, and with many maps of a small picture. Of halves and 16 bits
- * they make floats first. */
-static bool tensor_pays_beside_strips(const GfStep *step, size_t side, double pixels, bool vectors)
+/* Of one picture's maps that `special` can make in short strips (gpu/special_maps.cu) or, of small
+ * or narrow ones, in small tiles (gpu/special_small.cu): tensor cores are ahead with many taps and
+ * outputs, and where filters are more than a launch of those holds. Of halves and 16 bits they make
+ * floats first. (bench/results/2026-11-27-h200-2.md) */
+static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pixels, bool vectors)
 {
+    enum { HELD_7 = 18, HELD_5 = 33 }; /* filters of a launch */
     const size_t maps = step->linear.filters;
+    if (!vectors || maps < 3)
+        return false;
     if (step->in != GF_U8 && step->in != GF_F32)
-        return side >= 7 && maps >= 16 && vectors && pixels >= 1 << 18;
+        return side >= 7 && maps >= 16 && pixels >= 1 << 18;
     if (side >= 7)
-        return maps == 1 ? pixels < 1 << 15 : (maps >= 3 && vectors) || pixels < 1 << 17;
-    if (maps < 8)
-        return side == 5 && maps >= 4 && pixels < 1 << 16;
-    if (side == 5)
-        return (vectors || pixels < 1 << 14) && pixels < (step->in == GF_U8 ? 1 << 19 : 1 << 18);
-    return vectors && pixels < 1 << 17;
+        return maps > HELD_7 || (double)maps * pixels >= 1 << 20;
+    if (side < 5 || maps < 8)
+        return false;
+    return pixels < 1 << 17 ? maps > HELD_5 : step->in == GF_U8 && pixels < 1 << 19;
 }
 
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.
@@ -256,10 +258,13 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     const size_t maps = step->linear.filters;
     const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
     const bool vectors = has_vectors(step, use), full = round_up(maps, 8) <= 1.15 * (double)maps;
+    const bool square = gf_is_usual_square(&step->linear);
+    const bool small = step->out_width < GF_SPECIAL_STRIP || pixels <= 1 << 18;
     if (side >= 9)
         return true;
-    if (use->pictures == 1 && gf_special_takes_maps(step))
-        return tensor_pays_beside_strips(step, side, pixels, vectors);
+    if ((use->pictures == 1 && gf_special_takes_maps(step)) ||
+        (square && small && (use->pictures == 1 || side >= 7)))
+        return tensor_pays_beside_tiles(step, side, pixels, vectors);
     if (side >= 7)
         return pixels < 1 << 17 || (maps >= 3 && vectors);
     if (use->pictures > 1 && work / (double)use->pictures < 1 << 22) /* special_small.cu */

@@ -136,9 +136,10 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
                    ? gf_launch_special_wide(launch, stream)
                    : gf_launch_special_tile(launch, stream);
     const bool layer = gf_step_is_layer(step) && !is_bank(launch);
-    if (gf_special_is_small(launch))
+    const bool maps = gf_special_is_maps(launch);
+    if ((layer || maps) && gf_special_is_small(launch))
         return gf_launch_special_small(launch, stream);
-    if (gf_special_is_maps(launch))
+    if (maps)
         return gf_launch_special_maps(launch, stream);
     if (gf_special_is_short(launch) &&
         (step->linear.width <= 3 || step->out_width * step->out_height >= MEDIUM))

@@ -165,7 +165,8 @@ __device__ void make_joined(const Layer<K> &s, const GfTilePlace &place, const W
 
 /* FULL: the kernel is K x K, else it is smaller; VECTORS: windows can be read so. */
 template <typename In, int K, bool FULL, Kind KIND, bool VECTORS>
-__global__ void __launch_bounds__(THREADS) special_small(const __grid_constant__ Layer<K> s)
+__global__ void __launch_bounds__(THREADS, K == 7 && VECTORS ? 1 : 0)
+    special_small(const __grid_constant__ Layer<K> s)
 {
     constexpr int SIDE = KIND == POOLED ? GF_TILE_POOL : 1;
     const Geometry &g = s.g;
@@ -362,8 +363,8 @@ bool gf_special_is_small(const GfLaunch *launch)
     const bool whole = launch->y0 == 0 && launch->y1 == last->out_height && launch->in.first == 0 &&
                        launch->in.capacity >= step->in_height;
     return step->channels == 1 && launch->in.pixel == 1 && launch->tiling == 0 && whole &&
-           (gf_step_is_layer(step) || gf_special_is_maps(launch)) && across <= SHRT_MAX &&
-           down <= SHRT_MAX && step->in_width <= SHRT_MAX && step->in_height <= SHRT_MAX &&
+           across <= SHRT_MAX && down <= SHRT_MAX && step->in_width <= SHRT_MAX &&
+           step->in_height <= SHRT_MAX &&
            across * down * step->linear.filters <= MOST / launch->count &&
            reaches(step->in_width, step->origin_x, across * GF_TILE + LARGEST - 1, step->border) &&
            reaches(step->in_height, step->origin_y, down * ROWS + LARGEST - 1, step->border) &&
