@@ -14,7 +14,8 @@
  *
  * A small picture takes as long as a launch whose code is new and whose few warps have nobody to
  * wait with. Of it many short strips are on their way at once, and the code is short: two to three
- * times as fast as strips of dozens of rows (bench/results/2026-11-27-h200.md).
+ * times as fast as strips of dozens of rows (bench/results/2026-11-27-h200.md). Of still smaller
+ * ones, of which those strips are too few, tiles are made (special_small.cu).
  *
  * Beside the picture, vectors of integers and halves are made of those that lie on it, their bytes
  * moved by the border's rule. Floats are read one by one there, as are all where rows begin

@@ -1,12 +1,13 @@
-/* Method `special` for layers of one channel on small pictures. Where there is little to do, what
+/* Method `special` for layers of one channel on small pictures, or narrow ones; and for one kernel
+ * of up to 9 x 9, or the joined responses of two, on small ones. Where there is little to do, what
  * takes time is not the arithmetic but waiting: for the launch, for memory, for the stores.
  *
  * Tiles of 2 x 4 outputs are counted through all pictures, row by row. A lane has a tile, so that
  * none is idle, however narrow pictures are; a warp has 32 of them and a slice of the filters, and
  * there are as many slices as keep all multiprocessors busy. A lane reads its window right into
  * registers, in vectors where it can; nothing is shared, and no warp waits for another. The kernel
- * is launched early (gf_launch_early(), gpu/blocks.cuh): where its samples lie is known before the
- * kernel before it ends. (bench/results/2026-11-27-h200-2.md)
+ * is launched early (gf_launch_early(), gpu/blocks.cuh), and where samples lie is found while the
+ * one before it ends. (bench/results/2026-11-27-h200-2.md)
  *
  * Costs for an output sample: K * K multiply-adds and one write; for a tile and a slice 3 * (K + 1)
  * reads of L1, or one for each sample of the window. */
@@ -163,7 +164,8 @@ __device__ void make_joined(const Layer<K> &s, const GfTilePlace &place, const W
     gf_finish_tile<1>(s.g, place, 0, v);
 }
 
-/* FULL: the kernel is K x K, else it is smaller; VECTORS: windows can be read so. */
+/* FULL: the kernel is K x K, else it is smaller; VECTORS: windows can be read so. 7 x 7 are a
+ * seventh faster where a bound of one block is told. */
 template <typename In, int K, bool FULL, Kind KIND, bool VECTORS>
 __global__ void __launch_bounds__(THREADS, K == 7 && VECTORS ? 1 : 0)
     special_small(const __grid_constant__ Layer<K> s)
@@ -336,8 +338,7 @@ bool reaches(size_t n, ptrdiff_t first, size_t end, GfBorder border)
            (-first < length && first + static_cast<ptrdiff_t>(end) < 2 * length);
 }
 
-/* Is it faster than strips, which are at least 128 columns wide? (bench/results/2026-11-27-h200-2.md)
- */
+/* Is it faster than strips, which are 128 columns wide? (bench/results/2026-11-27-h200-2.md) */
 bool pays(const GfLaunch *launch)
 {
     enum { TINY = 1 << 17, SMALL = 1 << 18, MIDDLING = 1 << 19 };
@@ -354,7 +355,7 @@ bool pays(const GfLaunch *launch)
 
 } // namespace
 
-/* Where a picture's bands go by strips, it takes the same steps as those: sums are the same bits. */
+/* Of whole pictures alone; bands go by other forms, whose steps and so whose bits are the same. */
 bool gf_special_is_small(const GfLaunch *launch)
 {
     constexpr size_t MOST = 1 << 26; /* tiles, times filters */
