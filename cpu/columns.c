@@ -27,7 +27,7 @@ struct GfColumns {
     const GfStep *step;
     const GfRowFunctions *functions;
     size_t real;
-    size_t samples;  /* of a row, and one that is the border's constant */
+    size_t samples;  /* of a row of a strip, at most, and one that is the border's constant */
     size_t panels;   /* of a row */
     size_t capacity; /* rows of the window */
     size_t row_bytes, panel_bytes;
@@ -60,7 +60,7 @@ static GfStatus make_column(Column *column, const double *taps, size_t height, s
 }
 
 GfStatus gf_columns_create(const GfStep *step, const GfRowFunctions *functions, size_t real,
-                           GfColumns **out)
+                           size_t strip, GfColumns **out)
 {
     GfColumns *columns;
     GfStatus status;
@@ -70,7 +70,8 @@ GfStatus gf_columns_create(const GfStep *step, const GfRowFunctions *functions, 
     columns->step = step;
     columns->functions = functions;
     columns->real = real;
-    columns->samples = step->in_width * step->channels + 1;
+    /* The border may stand for columns on the other side of those under the taps. */
+    columns->samples = gf_min(step->in_width, strip + 2 * step->taps_x) * step->channels + 1;
     columns->capacity = step->taps_y + GF_MIX_MAPS - 1;
     columns->panels = (columns->samples * real + PANEL_BYTES - 1) / PANEL_BYTES;
     columns->row_bytes = columns->panels * PANEL_BYTES;
@@ -126,11 +127,43 @@ size_t gf_columns_scratch(const GfColumns *columns)
 
 /* ---- one thread's work ---- */
 
-GfColumnsWork gf_columns_begin(const GfColumns *columns, void *memory)
+/* Finds the columns that `width` outputs from x0 on meet, those for which the border stands
+ * included. */
+static void find_pixels(const GfStep *step, size_t width, GfColumnsWork *work)
+{
+    ptrdiff_t begin = (ptrdiff_t)work->x0 + step->origin_x;
+    ptrdiff_t end = begin + (ptrdiff_t)(width + step->taps_x - 1);
+    size_t first = step->in_width, last = 0;
+    for (ptrdiff_t x = begin; x < end; x++) {
+        long long at = gf_border_index(x, (long long)step->in_width, step->border);
+        if (at < 0)
+            continue;
+        first = gf_min(first, (size_t)at);
+        last = gf_max(last, (size_t)at + 1);
+    }
+    work->first = gf_min(first, last);
+    work->pixels = last - work->first;
+}
+
+GfColumnsWork gf_columns_begin(const GfColumns *columns, size_t x0, size_t width, void *memory)
 {
     GfColumnsWork work;
     lay_scratch(columns, memory, &work);
+    work.x0 = x0;
+    find_pixels(columns->step, width, &work);
     return work;
+}
+
+/* Samples of a row of this strip; the one after them is the border's constant. */
+static size_t strip_samples(const GfColumnsWork *work)
+{
+    return work->pixels * work->columns->step->channels;
+}
+
+/* Panels that those lie in. */
+static size_t strip_panels(const GfColumnsWork *work)
+{
+    return ((strip_samples(work) + 1) * work->columns->real + PANEL_BYTES - 1) / PANEL_BYTES;
 }
 
 /* Row r of panel p. */
@@ -144,16 +177,18 @@ void gf_columns_load(GfColumnsWork *work, const GfStepInput *input, ptrdiff_t y,
 {
     const GfColumns *columns = work->columns;
     const GfStep *step = columns->step;
-    size_t pixels = columns->samples - 1, rest = columns->row_bytes / columns->real - pixels;
+    size_t samples = strip_samples(work), panels = strip_panels(work);
+    size_t rest = panels * PANEL_BYTES / columns->real - samples;
+    size_t left = work->first * step->channels * gf_sample_size(step->in);
     const unsigned char *row = gf_step_input_row(step, input, step->border, y);
     if (row)
-        columns->functions->load(work->row, row, step->in, 1, pixels);
+        columns->functions->load(work->row, row + left, step->in, 1, samples);
     else
-        columns->functions->fill(work->row, step->border_value, pixels);
-    columns->functions->fill(work->row + pixels * columns->real, step->border_value, rest);
-    for (size_t p = 0; p < columns->panels; p++)
+        columns->functions->fill(work->row, step->border_value, samples);
+    columns->functions->fill(work->row + samples * columns->real, step->border_value, rest);
+    for (size_t p = 0; p < panels; p++)
         memcpy(panel_row(work, p, r), work->row + p * PANEL_BYTES, PANEL_BYTES);
-    if (gf_sample_is_float(step->in) && !columns->functions->finite(work->row, pixels))
+    if (gf_sample_is_float(step->in) && !columns->functions->finite(work->row, samples))
         work->finite_from = r + 1;
 }
 
@@ -163,11 +198,12 @@ static void sum_rows(const GfColumnsWork *work, size_t f, size_t r, size_t m, si
     const GfRowFunctions *functions = columns->functions;
     const Column *column = &columns->columns[f];
     size_t count = column->count + rows - 1, samples = PANEL_BYTES / columns->real;
+    size_t panels = strip_panels(work);
     for (size_t k = 0; k < count; k++)
         work->sources[k] = panel_row(work, 0, r + column->first + k);
     for (size_t n = 0; n < rows; n++)
         work->tops[n] = work->results + (f * GF_MIX_MAPS + m + n) * columns->row_bytes;
-    for (size_t p = 0; p < columns->panels; p++) {
+    for (size_t p = 0; p < panels; p++) {
         if (rows > 1)
             functions->mix(work->tops, rows, work->sources, column->taps[rows - 1], count, samples,
                            false);
@@ -193,29 +229,34 @@ void gf_columns_lay(const GfColumnsWork *work, size_t f, size_t m, void *to, siz
     const GfColumns *columns = work->columns;
     const GfStep *step = columns->step;
     const unsigned char *result = work->results + (f * GF_MIX_MAPS + m) * columns->row_bytes;
+    const unsigned char *constant = result + strip_samples(work) * columns->real;
     size_t pixel = step->channels * columns->real;
     ptrdiff_t width = (ptrdiff_t)step->in_width, count = (ptrdiff_t)(padded / step->channels);
-    ptrdiff_t left = -step->origin_x, inside = width < count - left ? width : count - left;
+    ptrdiff_t x0 = (ptrdiff_t)work->x0 + step->origin_x, x1 = x0 + count;
+    ptrdiff_t first = x0 > 0 ? x0 : 0, last = x1 < width ? x1 : width; /* on the picture */
     unsigned char *row = to;
-    memcpy(row + (size_t)left * pixel, result, (size_t)inside * pixel);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        if (i == left)
-            i += inside;
-        if (i >= count)
+    if (first < last)
+        memcpy(row + (size_t)(first - x0) * pixel, result + ((size_t)first - work->first) * pixel,
+               (size_t)(last - first) * pixel);
+    for (ptrdiff_t x = x0; x < x1; x++, row += pixel) {
+        if (x >= first && x < last) {
+            row += (size_t)(last - x) * pixel;
+            x = last;
+        }
+        if (x >= x1)
             return;
-        long long x = gf_border_index(i - left, width, step->border);
-        if (x >= 0)
-            memcpy(row + (size_t)i * pixel, result + (size_t)x * pixel, pixel);
+        long long at = gf_border_index(x, width, step->border);
+        if (at >= 0)
+            memcpy(row, result + ((size_t)at - work->first) * pixel, pixel);
         else
             for (size_t c = 0; c < step->channels; c++)
-                memcpy(row + (size_t)i * pixel + c * columns->real,
-                       result + (columns->samples - 1) * columns->real, columns->real);
+                memcpy(row + c * columns->real, constant, columns->real);
     }
 }
 
 const void *gf_columns_row(const GfColumnsWork *work, size_t r)
 {
-    for (size_t p = 0; p < work->columns->panels; p++)
+    for (size_t p = 0; p < strip_panels(work); p++)
         memcpy(work->row + p * PANEL_BYTES, panel_row(work, p, r), PANEL_BYTES);
     return work->row;
 }

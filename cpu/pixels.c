@@ -3,8 +3,11 @@
  * that: a row is one run of samples, and neighbouring taps are `channels` samples apart. The
  * columns of tall kernels are summed elsewhere, for several rows at once (columns.h).
  *
+ * A window of many long rows is larger than a cache, and each thread has one: there strips of
+ * columns are computed one after the other.
+ *
  * Scratch memory of a thread: the window (as many rows as the kernel), one padded row for a
- * column's result, and the responses of the bank. */
+ * column's result, and the responses of the bank, all as wide as a strip. */
 #include "cpu/pixels.h"
 
 #include <stdlib.h>
@@ -15,11 +18,17 @@
 #include "cpu/finish.h"
 #include "cpu/padded.h"
 
+enum {
+    WINDOW_BYTES = 1 << 20, /* of a strip of columns */
+    LEAST_STRIP = 16        /* times the taps of a row: what two strips meet is done twice */
+};
+
 struct GfPixels {
     const GfStep *step;
     const GfRowFunctions *functions;
     size_t real;                    /* bytes of a sum */
-    size_t row, padded;             /* samples of an output row and of a padded input row */
+    size_t strip;                   /* columns of the output that are computed at once */
+    size_t row, padded;             /* samples of so many, and of a padded input row of them */
     size_t row_bytes, padded_bytes; /* rounded up to the alignment */
     size_t height;                  /* rows of the window */
     size_t responses;               /* rows that a bank makes */
@@ -78,14 +87,29 @@ static size_t lay_scratch(const GfPixels *pixels, unsigned char *memory, Scratch
     return at;
 }
 
+/* All columns where the window is small, or where a strip at one end would need those of the
+ * other. */
+static size_t choose_strip(const GfStep *step, size_t real)
+{
+    bool tall = gf_columns_pay(step);
+    size_t height = step->taps_y + (tall ? GF_MIX_MAPS - 1 : 0);
+    size_t columns = WINDOW_BYTES / real / step->channels / height;
+    columns = gf_max(columns, LEAST_STRIP * step->taps_x);
+    if (step->kind != GF_STEP_FILTER || columns >= step->out_width ||
+        (tall && step->border == GF_BORDER_WRAP))
+        return step->out_width;
+    size_t strips = (step->out_width + columns - 1) / columns;
+    return (step->out_width + strips - 1) / strips;
+}
+
 static GfStatus set_sizes(GfPixels *pixels)
 {
     const GfStep *step = pixels->step;
     size_t columns, row, padded;
-    if (!gf_add(step->out_width, step->taps_x - 1, &columns) ||
-        !gf_mul(columns, step->channels, &padded) ||
-        !gf_mul(step->out_width, step->channels, &row) || padded > SIZE_MAX / 16 ||
-        row > SIZE_MAX / 16)
+    pixels->strip = choose_strip(step, pixels->real);
+    if (!gf_add(pixels->strip, step->taps_x - 1, &columns) ||
+        !gf_mul(columns, step->channels, &padded) || !gf_mul(pixels->strip, step->channels, &row) ||
+        padded > SIZE_MAX / 16 || row > SIZE_MAX / 16)
         return gf_fail(GF_EMEMORY, "rows of %zu pixels are too long", step->out_width);
     pixels->row = row;
     pixels->padded = padded;
@@ -113,7 +137,8 @@ GfStatus gf_pixels_create(const GfStep *step, bool wide, const GfRowSet *rows, G
     if (step->kind == GF_STEP_FILTER)
         GF_GO(gf_row_bank_create(&pixels->bank, step, pixels->functions, pixels->real));
     if (gf_columns_pay(step))
-        GF_GO(gf_columns_create(step, pixels->functions, pixels->real, &pixels->columns));
+        GF_GO(gf_columns_create(step, pixels->functions, pixels->real, pixels->strip,
+                                &pixels->columns));
     pixels->scratch = lay_scratch(pixels, NULL, &scratch);
     if (pixels->scratch == 0)
         GF_GO(gf_fail(GF_EMEMORY, "rows of %zu pixels are too long", step->out_width));
@@ -141,9 +166,10 @@ void gf_pixels_free(GfPixels *pixels)
 
 /* ---- one thread's work ---- */
 
-/* What a thread computes with. */
+/* What a thread computes with, and the strip that it is at. */
 typedef struct Work {
     const GfPixels *pixels;
+    size_t x0, width; /* columns of the output */
     unsigned char *window;
     size_t *y;
     void *saved;
@@ -152,11 +178,12 @@ typedef struct Work {
     unsigned char *laid;
 } Work;
 
-static Work make_work(const GfPixels *pixels, void *memory)
+static Work make_work(const GfPixels *pixels, size_t x0, void *memory)
 {
     Scratch scratch;
     lay_scratch(pixels, memory, &scratch);
-    Work work = {.pixels = pixels, .window = scratch.window, .saved = scratch.saved};
+    Work work = {.pixels = pixels, .x0 = x0, .window = scratch.window, .saved = scratch.saved};
+    work.width = gf_min(pixels->strip, pixels->step->out_width - x0);
     work.y = (size_t *)(void *)scratch.y;
     work.bank = (GfRowBankMemory){scratch.column, NULL, (const void **)(void *)scratch.sources,
                                   (void **)(void *)scratch.row_list};
@@ -164,7 +191,7 @@ static Work make_work(const GfPixels *pixels, void *memory)
         work.bank.responses[f] = scratch.rows + f * pixels->row_bytes;
     if (!pixels->columns)
         return work;
-    work.columns = gf_columns_begin(pixels->columns, scratch.tall);
+    work.columns = gf_columns_begin(pixels->columns, x0, work.width, scratch.tall);
     work.laid = scratch.laid;
     const void **ready = (const void **)(void *)scratch.ready;
     for (size_t f = 0; f < pixels->responses; f++)
@@ -180,6 +207,12 @@ static size_t window_row(const GfPixels *pixels, size_t r)
     return r % pixels->height * pixels->padded_bytes;
 }
 
+/* Columns that the strip meets. */
+static size_t padded_width(const Work *work)
+{
+    return work->width + work->pixels->step->taps_x - 1;
+}
+
 /* Brings input row y (beyond the picture: what the border says) to row r of the window. */
 static void load_window_row(Work *work, const GfStepInput *input, ptrdiff_t y, size_t r)
 {
@@ -189,7 +222,7 @@ static void load_window_row(Work *work, const GfStepInput *input, ptrdiff_t y, s
     if (pixels->columns)
         gf_columns_load(&work->columns, input, y, r);
     else
-        gf_padded_load(&padded, input, y, 0, pixels->padded / channels,
+        gf_padded_load(&padded, input, y, work->x0, padded_width(work),
                        work->window + window_row(pixels, r));
 }
 
@@ -203,9 +236,9 @@ static const unsigned char *kept_opacity(const Work *work, size_t r)
     if (!pixels->columns)
         return work->window + work->y[step->linear.anchor_y] + pixels->x[step->linear.anchor_x] +
                last;
-    size_t x = (size_t)(step->origin_x + (ptrdiff_t)step->linear.anchor_x);
+    size_t x = work->x0 + (size_t)(step->origin_x + (ptrdiff_t)step->linear.anchor_x);
     const unsigned char *row = gf_columns_row(&work->columns, r + step->linear.anchor_y);
-    return row + x * step->channels * pixels->real + last;
+    return row + (x - work->columns.first) * step->channels * pixels->real + last;
 }
 
 /* The combined response in the output row that begins with row r of the window. */
@@ -218,15 +251,15 @@ static void filter_row(const Work *work, size_t r)
     GfView view = {.base = work->window,
                    .y = work->y,
                    .x = pixels->x,
-                   .count = pixels->row,
+                   .count = work->width * step->channels,
                    .slots = 1,
-                   .column_count = pixels->padded,
+                   .column_count = padded_width(work) * step->channels,
                    .column_x = pixels->x};
     gf_row_bank_run(&pixels->bank, &view, &work->bank);
     if (step->keep_alpha)
-        pixels->functions->copy_channel(
-            (unsigned char *)work->bank.responses[0] + (step->channels - 1) * pixels->real,
-            kept_opacity(work, r), 1.0, step->channels, step->out_width);
+        pixels->functions->copy_channel((unsigned char *)work->bank.responses[0] +
+                                            (step->channels - 1) * pixels->real,
+                                        kept_opacity(work, r), 1.0, step->channels, work->width);
 }
 
 static void opacity_row(const Work *work, size_t r)
@@ -247,21 +280,23 @@ static void opacity_row(const Work *work, size_t r)
 static void make_row(const Work *work, size_t r, size_t m)
 {
     const GfPixels *pixels = work->pixels;
+    size_t padded = padded_width(work) * pixels->step->channels;
     for (size_t f = 0; pixels->columns && f < pixels->responses; f++)
-        gf_columns_lay(&work->columns, f, m, work->laid + f * pixels->padded_bytes, pixels->padded);
+        gf_columns_lay(&work->columns, f, m, work->laid + f * pixels->padded_bytes, padded);
     if (pixels->step->kind == GF_STEP_FILTER)
         filter_row(work, r);
     else
         opacity_row(work, r);
-    gf_finish_pixels(pixels->step, pixels->functions, pixels->real, pixels->step->out_width,
+    gf_finish_pixels(pixels->step, pixels->functions, pixels->real, work->width,
                      work->bank.responses[0], work->saved);
 }
 
-void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
-                   void *to, size_t stride, void *memory)
+/* The strip from column x0 on. */
+static void run_strip(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
+                      size_t x0, unsigned char *to, size_t stride, void *memory)
 {
     const GfStep *step = pixels->step;
-    Work work = make_work(pixels, memory);
+    Work work = make_work(pixels, x0, memory);
     ptrdiff_t top = y0 + step->origin_y;
     size_t rows = (size_t)(y1 - y0), loaded = 0, together = pixels->columns ? GF_MIX_MAPS : 1;
     for (size_t r = 0; r < rows; r += together) {
@@ -272,8 +307,17 @@ void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y
             gf_columns_sum(&work.columns, r, count);
         for (size_t m = 0; m < count; m++) {
             make_row(&work, r + m, m);
-            pixels->functions->store((unsigned char *)to + (r + m) * stride, step->out, 1,
-                                     work.bank.responses[0], pixels->row);
+            pixels->functions->store(to + (r + m) * stride, step->out, 1, work.bank.responses[0],
+                                     work.width * step->channels);
         }
     }
+}
+
+void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
+                   void *to, size_t stride, void *memory)
+{
+    const GfStep *step = pixels->step;
+    size_t pixel = step->channels * gf_sample_size(step->out);
+    for (size_t x0 = 0; x0 < step->out_width; x0 += pixels->strip)
+        run_strip(pixels, input, y0, y1, x0, (unsigned char *)to + x0 * pixel, stride, memory);
 }

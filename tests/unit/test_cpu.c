@@ -181,6 +181,29 @@ static void test_tall_kernels(void **state)
         check(*state, tall[0], format_of(83, 91, channels, channels % 2 == 0, GF_U8), options);
 }
 
+/* Those and others on rows so long that they are cut into strips, of which the last is narrower. */
+static void test_long_rows(void **state)
+{
+    static const char *const tall[] = {"gaussian:sigma_x=0.6:sigma_y=8", "shift:x=-1.3:y=-50.4",
+                                       "gaussian:sigma=6", "gaussian:sigma_x=0.6:sigma_y=5",
+                                       "gaussian:sigma_x=0.6:sigma_y=5,sobel"};
+    for (size_t f = 0; f < sizeof tall / sizeof *tall; f++)
+        for (size_t b = 0; b < sizeof borders / sizeof *borders; b++) {
+            const size_t channels = 1 + (f + b) % 4;
+            GfPlanOptions options = gf_plan_options_default(b % 2 ? GF_F32 : GF_U8);
+            options.border = borders[b];
+            options.border_value = 0.3;
+            options.alpha = f % 2 ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+            check(
+                *state, tall[f],
+                format_of(11003 / channels, 3, channels, channels % 2 == 0, b % 2 ? GF_F32 : GF_U8),
+                options);
+        }
+    GfPlanOptions options = gf_plan_options_default(GF_U16);
+    options.border = GF_BORDER_VALID;
+    check(*state, tall[0], format_of(11003, 68, 1, false, GF_U16), options);
+}
+
 /* Kernels whose taps are all the same, by running sums, also in several pieces of a row, and in
  * f64. */
 static void test_boxes(void **state)
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_kernels_in_two_steps),
         cmocka_unit_test(test_tall_kernels),
+        cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_tall_kernels_on_no_numbers),
     };
