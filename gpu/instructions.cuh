@@ -201,20 +201,20 @@ __device__ inline uint32_t gf_load_in_order(const uint8_t *from)
     return byte;
 }
 
-/* A sample's bits. */
+/* The bits of a sample. */
 template <typename In> __device__ inline uint32_t gf_load_bits(const In *from)
 {
-    uint32_t bits;
+    uint32_t bits[1];
     if constexpr (sizeof(In) == 1)
-        asm volatile("ld.global.u8 %0, [%1];" : "=r"(bits) : "l"(from) : "memory");
+        bits[0] = gf_load_in_order(from);
     else if constexpr (sizeof(In) == 2)
         asm volatile("{\n.reg .b16 b;\nld.global.b16 b, [%1];\ncvt.u32.u16 %0, b;\n}"
-                     : "=r"(bits)
+                     : "=r"(bits[0])
                      : "l"(from)
                      : "memory");
     else
-        asm volatile("ld.global.b32 %0, [%1];" : "=r"(bits) : "l"(from) : "memory");
-    return bits;
+        gf_load_in_order(from, bits);
+    return bits[0];
 }
 
 /* Brings a line from memory to L2. */

@@ -63,6 +63,8 @@ typedef cudaError_t (*GfLauncher)(const GfLaunch *launch, cudaStream_t stream);
  * channel. Larger single kernels, and pairs in f64, go in tiles. */
 enum { GF_SPECIAL_SIDE = 7, GF_SPECIAL_GRAY_SIDE = 15 };
 enum { GF_SPECIAL_STRIP = 128 }; /* columns of a short strip of `special` */
+/* Filters of 5 x 5 and 7 x 7 that a launch on small pictures holds (gpu/special_small.cu). */
+enum { GF_SPECIAL_HELD_5 = 33, GF_SPECIAL_HELD_7 = 18 };
 
 /* The side of the smallest square box, centred on the anchor, that holds the kernel: what `special`
  * computes banks with, zero taps filling the rest. */

@@ -12,6 +12,7 @@
 #include "gpu/finish.cuh"
 #include "gpu/instructions.cuh"
 #include "gpu/samples.cuh"
+#include "gpu/special.cuh"
 
 constexpr int GF_TILE = 4; /* rows of a tile, but where it has fewer, and outputs of each */
 constexpr int GF_TILE_OUTPUTS = GF_TILE * GF_TILE;
@@ -111,12 +112,23 @@ __device__ inline void gf_finish_sums(const GfLayer &layer, const GfNumbers<K> &
 }
 
 /* The responses of one filter: both. */
-template <int K, bool FULL, int N>
+template <int K, bool FULL, bool POSTS, int N>
 __device__ inline void gf_respond(const GfLayer &layer, const GfNumbers<K> &numbers,
                                   const GfWindow<K, N / GF_TILE> &x, float (&v)[N])
 {
     gf_sum_tile<K, FULL>(layer, numbers, x, v);
-    gf_finish_sums<K, true>(layer, numbers, v);
+    gf_finish_sums<K, POSTS>(layer, numbers, v);
+}
+
+/* What the first two filters, of K x K taps, respond together. */
+template <int K, typename Geometry, int N>
+__device__ inline void gf_respond_jointly(const GfFilters<K, Geometry> &s,
+                                          const GfWindow<K, N / GF_TILE> &x, float (&v)[N])
+{
+    float other[N];
+    gf_respond<K, true, false>(s.g, s.numbers[0], x, v);
+    gf_respond<K, true, false>(s.g, s.numbers[1], x, other);
+    gf_join_responses(s.g.finish, v, other);
 }
 
 /* The maxima or means of the windows of a tile, as pool.cu makes them. */

@@ -238,17 +238,16 @@ bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
  * floats first. (bench/results/2026-11-27-h200-2.md) */
 static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pixels, bool vectors)
 {
-    enum { HELD_7 = 18, HELD_5 = 33 }; /* filters of a launch */
     const size_t maps = step->linear.filters;
     if (!vectors || maps < 3)
         return false;
     if (step->in != GF_U8 && step->in != GF_F32)
         return side >= 7 && maps >= 16 && pixels >= 1 << 18;
     if (side >= 7)
-        return maps > HELD_7 || (double)maps * pixels > 1 << 20;
+        return maps > GF_SPECIAL_HELD_7 || (double)maps * pixels > 1 << 20;
     if (side < 5 || maps < 8)
         return false;
-    return pixels < 1 << 17 ? maps > HELD_5 : step->in == GF_U8 && pixels < 1 << 19;
+    return pixels < 1 << 17 ? maps > GF_SPECIAL_HELD_5 : step->in == GF_U8 && pixels < 1 << 19;
 }
 
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.

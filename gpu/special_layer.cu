@@ -252,7 +252,7 @@ __device__ void run_unit(const Layer<K> &s, const Block &block, const Tile &tile
     load_window<K, FULL>(s.g, tile, ring, x);
     for (int f = first_filter; f < end_filter; f++) {
         float v[GF_TILE_OUTPUTS];
-        gf_respond<K, FULL>(s.g, s.numbers[f], x, v);
+        gf_respond<K, FULL, true>(s.g, s.numbers[f], x, v);
         if (SIDE == 1 && s.g.woven)
             gf_store_woven<float>(
                 s.g, place.to + f * s.g.plane_bytes - threadIdx.x % 32 * sizeof(float4), place.rows,

@@ -346,14 +346,9 @@ template <typename In, int K, bool ALIGNED>
 __device__ void make_joined(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
                             unsigned char *to, GfWeave &weave)
 {
-    const Geometry &g = s.g;
-    float v[GF_TILE_OUTPUTS], r[GF_TILE_OUTPUTS];
-    gf_sum_tile<K, true>(g, s.numbers[0], x, v);
-    gf_finish_sums<K, false>(g, s.numbers[0], v);
-    gf_sum_tile<K, true>(g, s.numbers[1], x, r);
-    gf_finish_sums<K, false>(g, s.numbers[1], r);
-    gf_join_responses(g.finish, v, r);
-    store_map<In, ALIGNED>(g, strip, to, v, weave);
+    float v[GF_TILE_OUTPUTS];
+    gf_respond_jointly(s, x, v);
+    store_map<In, ALIGNED>(s.g, strip, to, v, weave);
 }
 
 /* ALIGNED: rows are whole vectors, and begin where those do. JOINED: there are two kernels. */

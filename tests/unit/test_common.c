@@ -227,7 +227,6 @@ static void escaping_stays_inside_its_buffer(void **state)
     }
 }
 
-/* A need beyond a limit never reads as if it were none. */
 static void numbers_that_round_to_the_largest_single_are_that(void **state)
 {
     (void)state;
@@ -244,6 +243,7 @@ static void numbers_that_round_to_the_largest_single_are_that(void **state)
     assert_true(isnan(gf_trim_to_single(NAN)));
 }
 
+/* A need beyond a limit never reads as if it were none. */
 static void sizes_are_written_for_people(void **state)
 {
     (void)state;
