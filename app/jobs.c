@@ -110,7 +110,9 @@ static GfStatus choose_target(const GfOptions *options, size_t filters, const Gf
         return gf_fail(GF_EUSAGE, "standard output takes one output, and %s%s",
                        why_several(inputs, filters),
                        filters > 1 ? " (--format npy puts a bank into one)" : "");
-    if (*target == STDOUT && (options->json || options->in_place))
+    if (*target == STDOUT && options->in_place)
+        return gf_fail(GF_EUSAGE, "--in-place replaces files, not standard input");
+    if (*target == STDOUT && options->json)
         return gf_fail(GF_EUSAGE, "the picture goes to standard output; give -o");
     if (*target != FOLDER || is_directory(output))
         return GF_OK;
@@ -258,7 +260,9 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
     if (options->in_place && bank->count > 1)
         return gf_fail(GF_EUSAGE, "--in-place and several filters exclude each other");
     if (options->name && maker.target != BESIDE && maker.target != FOLDER)
-        return gf_fail(GF_EUSAGE, "--name does not count where the output is named by -o");
+        return gf_fail(GF_EUSAGE, "--name does not count where the output %s",
+                       options->output ? "is named by -o"
+                                       : "goes to standard output; -o names a folder");
     if (options->name && *options->name == '/' && maker.target == BESIDE)
         return gf_fail(GF_EUSAGE,
                        "--name begins in the input's folder, not at /; -o names another");

@@ -98,22 +98,26 @@ GfStatus gf_codec_accepts(const GfCodec *codec, const GfFormat *format, size_t p
     return GF_OK;
 }
 
-/* With what is true of the output: its profile, and the size that EXIF tells. */
+/* With what is true of the output: its profile, the size that EXIF tells, no thumbnail. */
 static GfStatus create_with(GfWriter *writer, const GfMetadata *metadata,
                             const GfWriteOptions *options)
 {
     const GfFormat *format = &writer->format;
     GfMetadata shown = *metadata;
     GfStatus status;
-    shown.icc = shown.exif = (GfBlob){0};
+    shown.icc = shown.exif = shown.photoshop = (GfBlob){0};
     GF_GO(
         gf_profile_for(metadata, format->channels >= 3 ? 3 : 1, writer->codec->colour, &shown.icc));
     GF_GO(gf_blob_set(&shown.exif, metadata->exif.data, metadata->exif.size));
+    GF_GO(gf_blob_set(&shown.photoshop, metadata->photoshop.data, metadata->photoshop.size));
+    gf_exif_drop_thumbnail(&shown.exif);
     gf_exif_set_size(&shown.exif, format->width, format->height);
+    gf_photoshop_drop_thumbnail(&shown.photoshop);
     GF_GO(writer->codec->create(writer, &shown, options));
 done:
     free(shown.icc.data);
     free(shown.exif.data);
+    free(shown.photoshop.data);
     return status;
 }
 

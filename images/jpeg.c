@@ -100,6 +100,8 @@ static bool harms_pixels(const JpegReader *state, int code)
 static void on_message(j_common_ptr info, int level)
 {
     JpegReader *state = state_of(info);
+    if (level < 0 && info->err->msg_code == JWRN_BOGUS_ICC)
+        gf_reader_note(state->reader, "its colour profile is left out: it is damaged");
     if (level >= 0 || !harms_pixels(state, info->err->msg_code))
         return;
     if (!state->damaged)

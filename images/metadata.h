@@ -63,9 +63,15 @@ unsigned gf_exif_orientation(const GfBlob *exif);
 /* Sets the orientation tag of IFD0 to 1 where there is one. */
 void gf_exif_reset_orientation(GfBlob *exif);
 
-/* Sets PixelXDimension and PixelYDimension (EXIF 2.32, tags 0xA002 and 0xA003) where they are, in
- * pixels below 2^32. */
+/* Sets ImageWidth and ImageLength of IFD0, PixelXDimension and PixelYDimension (EXIF 2.32, tags
+ * 0x0100, 0x0101, 0xA002 and 0xA003) where they are, in pixels below 2^32. */
 void gf_exif_set_size(GfBlob *exif, size_t width, size_t height);
+
+/* Takes the thumbnail out, which shows the picture before it was filtered: EXIF's link to its
+ * directory, IFD1, and its bytes; the resources 1033 and 1036 of Photoshop's block. Nothing else
+ * moves in EXIF. */
+void gf_exif_drop_thumbnail(GfBlob *exif);
+void gf_photoshop_drop_thumbnail(GfBlob *block);
 
 /* sRGB's, in the order of GfMetadata. */
 extern const double gf_srgb_chromaticities[8];

@@ -52,12 +52,14 @@ static bool loses_opacity(const GfPngReader *state, const char *text)
 }
 
 /* Warnings about most ancillary chunks are nobody's business. Those about IDAT and tRNS say that
- * pixels cannot be trusted, but for data beyond the last row. (A palette index without a colour
- * gives no warning: it is black, as in browsers.) */
+ * pixels cannot be trusted, but for data beyond the last row; a checksum of IEND gives one only
+ * where damage is accepted. (A palette index without a colour gives no warning: it is black, as in
+ * browsers.) */
 static void on_warning(png_structp png, png_const_charp text)
 {
     GfPngReader *state = png_get_error_ptr(png);
-    if (strncmp(text, "IDAT: ", 6) != 0 && !loses_opacity(state, text))
+    if (strncmp(text, "IDAT: ", 6) != 0 && strcmp(text, "IEND: CRC error") != 0 &&
+        !loses_opacity(state, text))
         return;
     if (strstr(text, "Extra compressed data") || strstr(text, "Too much image data"))
         gf_reader_note(state->reader, "data after the last row ignored");

@@ -33,6 +33,14 @@ whole() {
     [ "$status" -eq 0 ]
     [[ $stderr == 'gpufilter: b.png: '* ]]
     [ -s b.box.png ]
+    # So is a wrong checksum of the last chunk.
+    head -c -1 a.png >c.png
+    printf '\0' >>c.png
+    gf c.png -k box
+    [ "$status" -eq 1 ]
+    gf c.png -k box --tolerant
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: c.png: damage accepted: IEND: CRC error' ]
 }
 
 @test "pixels over the limit are refused" {

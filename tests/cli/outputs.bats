@@ -341,6 +341,12 @@ load common
     run bash -c 'echo no picture | "$GPUFILTER" - -k box'
     [ "$status" -eq 1 ]
     [ "$output" = 'gpufilter: standard input: not a PNG, JPEG or .npy picture' ]
+    gf - -k box --in-place <a.png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --in-place replaces files, not standard input' ]
+    gf - -k box --name b.png <a.png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --name does not count where the output goes to standard output; -o names a folder' ]
 }
 
 @test "a named pipe as input" {

@@ -209,6 +209,131 @@ static void assert_xmp(const char *packet, const char *expected)
     gf_metadata_free(&metadata);
 }
 
+enum { THUMBNAIL = 40, WITH_THUMBNAIL = TWO_ENTRIES + 2 + 2 * 12 + 4 + THUMBNAIL };
+
+/* IFD0 and the camera's directory, and behind them IFD1, whose two entries tell of a thumbnail that
+ * lies at the end. */
+static void make_thumbnail(unsigned char *block, bool big, uint32_t place_tag, uint32_t size_tag)
+{
+    make_sizes(block, big, 3, 60, 40);
+    memset(block + TWO_ENTRIES, 0, WITH_THUMBNAIL - TWO_ENTRIES);
+    store(block + ONE_ENTRY - 4, 4, big, TWO_ENTRIES);
+    store(block + TWO_ENTRIES, 2, big, 2);
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char *entry = block + TWO_ENTRIES + 2 + i * 12;
+        store(entry, 2, big, i == 0 ? place_tag : size_tag);
+        store(entry + 2, 2, big, 4);
+        store(entry + 4, 4, big, 1);
+        store(entry + 8, 4, big, i == 0 ? WITH_THUMBNAIL - THUMBNAIL : THUMBNAIL);
+    }
+    memset(block + WITH_THUMBNAIL - THUMBNAIL, 0xd8, THUMBNAIL);
+}
+
+/* Drops the thumbnail in a copy of exactly `size` bytes of the block, and copies it back. */
+static size_t drop_thumbnail(unsigned char *block, size_t size)
+{
+    GfBlob blob = {malloc(size ? size : 1), size};
+    memcpy(blob.data, block, size);
+    gf_exif_drop_thumbnail(&blob);
+    memcpy(block, blob.data, size);
+    free(blob.data);
+    return blob.size;
+}
+
+static void thumbnails_are_dropped(void **state)
+{
+    (void)state;
+    unsigned char block[WITH_THUMBNAIL], expected[WITH_THUMBNAIL];
+    for (int i = 0; i < 4; i++) {
+        bool big = i % 2, strips = i / 2;
+        make_thumbnail(block, big, strips ? 0x0111 : 0x0201, strips ? 0x0117 : 0x0202);
+        memcpy(expected, block, sizeof block);
+        memset(expected + ONE_ENTRY - 4, 0, 4);
+        memset(expected + WITH_THUMBNAIL - THUMBNAIL, 0, THUMBNAIL);
+        assert_int_equal(drop_thumbnail(block, sizeof block), WITH_THUMBNAIL - THUMBNAIL);
+        assert_memory_equal(block, expected, sizeof block);
+        assert_int_equal(drop_thumbnail(block, sizeof block), WITH_THUMBNAIL); /* none is left */
+        assert_memory_equal(block, expected, sizeof block);
+    }
+    gf_exif_drop_thumbnail(&(GfBlob){NULL, 0});
+}
+
+static void thumbnails_are_not_looked_for_outside(void **state)
+{
+    (void)state;
+    unsigned char block[WITH_THUMBNAIL];
+    for (int big = 0; big < 2; big++)
+        for (size_t size = 0; size <= WITH_THUMBNAIL; size++) {
+            make_thumbnail(block, big, 0x0201, 0x0202);
+            drop_thumbnail(block, size);
+            make_thumbnail(block, big, 0x0201, 0x0202);
+            store(block + TWO_ENTRIES + 2 + 12 + 8, 4, big, UINT32_MAX); /* longer than the block */
+            drop_thumbnail(block, size);
+            make_thumbnail(block, big, 0x0201, 0x0202);
+            store(block + TWO_ENTRIES + 2 + 8, 4, big, UINT32_MAX); /* behind it */
+            drop_thumbnail(block, size);
+            make_thumbnail(block, big, 0x0201, 0x0202);
+            store(block + ONE_ENTRY - 4, 4, big, (uint32_t)size - 1); /* a directory cut off */
+            drop_thumbnail(block, size);
+        }
+}
+
+/* Of a copy of exactly `size` bytes of a block of Photoshop's, without its thumbnails. */
+static void check_photoshop(const char *block, size_t size, const char *expected, size_t left)
+{
+    GfBlob blob = {malloc(size ? size : 1), size};
+    memcpy(blob.data, block, size);
+    gf_photoshop_drop_thumbnail(&blob);
+    assert_int_equal(blob.size, left);
+    assert_memory_equal(blob.data, expected, left);
+    free(blob.data);
+}
+
+static void photoshops_thumbnails_are_dropped(void **state)
+{
+    (void)state;
+#define IPTC                                                                                       \
+    "8BIM\x04\x04\0\0\0\0\0\x03"                                                                   \
+    "abc\0"
+#define SMALL                                                                                      \
+    "8BIM\x04\x0c\x02"                                                                             \
+    "no\0\0\0\0\x03"                                                                               \
+    "xyz\0"
+#define OLD                                                                                        \
+    "8BIM\x04\x09\0\0\0\0\0\x02"                                                                   \
+    "xy"
+    static const char all[] = SMALL IPTC OLD IPTC SMALL, kept[] = IPTC IPTC;
+    check_photoshop(all, sizeof all - 1, kept, sizeof kept - 1);
+    check_photoshop(kept, sizeof kept - 1, kept, sizeof kept - 1);
+    check_photoshop(all, sizeof all - 3, kept, sizeof kept - 1); /* the last one is cut off */
+    check_photoshop("no resource" SMALL, 11 + sizeof SMALL - 1, "no resource" SMALL,
+                    11 + sizeof SMALL - 1);
+    for (size_t size = 0; size < sizeof all; size++) {
+        GfBlob blob = {malloc(size ? size : 1), size};
+        memcpy(blob.data, all, size);
+        gf_photoshop_drop_thumbnail(&blob);
+        assert_true(blob.size <= size);
+        free(blob.data);
+    }
+    gf_photoshop_drop_thumbnail(&(GfBlob){NULL, 0});
+}
+
+static void sizes_are_set_in_the_first_directory(void **state)
+{
+    (void)state;
+    unsigned char block[ONE_ENTRY], expected[ONE_ENTRY];
+    for (int big = 0; big < 2; big++) {
+        make_block(block, big, 0x0100, 4, 60);
+        make_block(expected, big, 0x0100, 4, 40);
+        set_size(block, sizeof block, 40, 60);
+        assert_memory_equal(block, expected, sizeof block);
+        make_block(block, big, 0x0101, 3, 40);
+        make_block(expected, big, 0x0101, 3, 60);
+        set_size(block, sizeof block, 40, 60);
+        assert_memory_equal(block, expected, sizeof block);
+    }
+}
+
 static void orientation_of_xmp_is_reset(void **state)
 {
     (void)state;
@@ -336,6 +461,10 @@ int main(void)
         cmocka_unit_test(texts_and_blobs_are_copies),
         cmocka_unit_test(sizes_are_set_in_place),
         cmocka_unit_test(sizes_are_not_set_outside),
+        cmocka_unit_test(sizes_are_set_in_the_first_directory),
+        cmocka_unit_test(thumbnails_are_dropped),
+        cmocka_unit_test(thumbnails_are_not_looked_for_outside),
+        cmocka_unit_test(photoshops_thumbnails_are_dropped),
         cmocka_unit_test(orientation_of_xmp_is_reset),
         cmocka_unit_test(profiles_are_filled_up_for_png),
         cmocka_unit_test(profiles_fit_their_colour_space_only),
