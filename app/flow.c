@@ -184,9 +184,10 @@ static bool starves(const GfLane *lane)
     return lane->backend->starves && lane->backend->starves(lane->session);
 }
 
-/* Submitting comes first, as long as rows and a free slot are there; what is under way is collected
- * next, but for a device that has nothing to do rows and a slot are waited for, which the other
- * threads bring; else there is nothing to do but to wait. */
+/* What is computed already is collected first. Else submitting comes first, as long as rows and a
+ * free slot are there; what is under way is collected next, but for a device that has nothing to do
+ * rows and a slot are waited for, which the other threads bring; else there is nothing to do but to
+ * wait. */
 static Turn next_turn(Flow *flow)
 {
     GfLane *lane = flow->lane;
@@ -195,8 +196,9 @@ static Turn next_turn(Flow *flow)
     while (flow->error.status == GF_OK) {
         size_t rows = gf_lane_rows(lane, flow->submitted + 1);
         bool more = flow->submitted < lane->submits;
+        bool done = lane->backend->prompt && flow->collected < flow->submitted;
         bool may_submit =
-            more && flow->decoded >= rows && flow->submitted - flow->written < lane->slots;
+            more && !done && flow->decoded >= rows && flow->submitted - flow->written < lane->slots;
         bool comes = more && rows <= flow->released + lane->ring.rows &&
                      flow->submitted - flow->collected < lane->slots;
         if (may_submit || (flow->collected < flow->submitted && !(comes && starves(lane)))) {

@@ -74,6 +74,7 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
     if (wishes->band_bytes)
         options.band_bytes = gf_min(options.band_bytes, wishes->band_bytes);
     options.whole = backend->whole;
+    options.prompt = backend->prompt;
     options.tall = backend->tall;
     GfStatus status;
     lane->backend = backend;

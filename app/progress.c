@@ -43,7 +43,7 @@ void gf_progress_begin(size_t pictures, bool wanted)
 static void describe(double now, char *text, size_t size)
 {
     double rate = (done - passed) / fmax(now - begun, every);
-    double left = rate > 0 ? (total - done) / rate : 0.0;
+    double left = rate > 0 ? fmax(total - done, 0.0) / rate : 0.0;
     bool minutes = left >= 120, hours = left >= 7200;
     snprintf(text, size, "%.0f of %.0f pictures, %.*f/s, %.*f %s left", floor(done + rounding),
              total, rate < 10 ? 1 : 0, rate, hours ? 1 : 0,

@@ -15,7 +15,8 @@
 #include "cpu/chain.h"
 #include "cpu/fourier.h"
 
-enum { BAND_BYTES = 192 << 10, RUNS_A_WORKER = 2 };
+/* Of a thread, and of all. */
+enum { BAND_BYTES = 192 << 10, MOST_BYTES = 3 << 19, RUNS_A_WORKER = 2 };
 
 typedef struct State {
     GfWorkers *workers;
@@ -192,7 +193,8 @@ GfStatus gf_cpu_open(size_t threads, GfBackend **out)
     GF_GO(gf_workers_create(threads, &state->workers));
     state->rows = gf_row_set();
     *backend = (GfBackend){.name = "cpu",
-                           .band_bytes = BAND_BYTES + threads * BAND_BYTES,
+                           .band_bytes = gf_min(BAND_BYTES + threads * BAND_BYTES, MOST_BYTES),
+                           .prompt = true,
                            .state = state,
                            .supports = supports,
                            .session = make_session,

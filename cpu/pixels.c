@@ -19,7 +19,7 @@
 #include "cpu/padded.h"
 
 enum {
-    WINDOW_BYTES = 1 << 20, /* of a strip of columns */
+    WINDOW_BYTES = 512 << 10, /* of a strip of columns */
     LEAST_STRIP = 16        /* times the taps of a row: what two strips meet is done twice */
 };
 

@@ -44,6 +44,7 @@ struct GfBackend {
     char device[128];                          /* "8 threads, AVX2", "NVIDIA H200" */
     size_t band_bytes;                         /* for GfPlanOptions */
     bool whole;                                /* likewise */
+    bool prompt;                               /* likewise: submit() returns when all is done */
     size_t tall;                               /* likewise */
     size_t devices;                            /* that can share a picture; 0: one */
     double bytes_per_second, flops_per_second; /* limits of memory and of f32; 0: unknown */

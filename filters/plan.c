@@ -394,7 +394,7 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
  * ended. */
 static size_t most_slots(const GfPlan *plan)
 {
-    return gf_max(GF_SLOTS, 2 * plan->options.devices);
+    return plan->options.prompt ? GF_SLOTS - 1 : gf_max(GF_SLOTS, 2 * plan->options.devices);
 }
 
 static size_t ring_rows(const GfPlan *plan, size_t span)

@@ -8,7 +8,8 @@
 #include "images/light.h"
 
 enum {
-    GF_SLOTS = 3, /* submits of one picture in flight: one decoded, one computed, one encoded */
+    /* Submits of one picture in flight: one that waits for a device, one computed, one encoded. */
+    GF_SLOTS = 3,
     GF_FLAT_TAPS =
         49, /* kernels of more taps are summed row by row, then the rows' sums (precision.c) */
     GF_LAYER_CHUNK = 128 /* taps of a layer that are summed by themselves, at most */
@@ -49,6 +50,7 @@ typedef struct GfPlanOptions {
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
     size_t memory;     /* most bytes for the rows of one picture in flight; 0: no limit */
     bool whole;        /* all rows at once */
+    bool prompt;       /* no submit waits for another to be computed */
     size_t devices;    /* that share the bands of a picture; 0: one */
     size_t tall;       /* most rows of a kernel that is a product in one step; 0: any */
 } GfPlanOptions;

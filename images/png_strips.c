@@ -7,9 +7,10 @@
  * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
- * memory depends on the workers, not on the picture. Outputs that are written at once share
- * SHARED_MEMORY; where that has no room for a strip of each, they have one each, and what
- * compresses it only for so long. */
+ * memory depends on the workers, not on the picture. (Pictures that are HUGE take less: who reads
+ * them comes after 8 workers as a rule.) Outputs that are written at once share SHARED_MEMORY;
+ * where that has no room for a strip of each, they have one each, and what compresses it only for
+ * so long. */
 #include "images/png_strips.h"
 
 #include <endian.h>
@@ -24,7 +25,9 @@ enum {
     STRIP_LEAST = 512 << 10,
     STRIP_MOST = 1 << 20,
     SHARES = 16, /* strips of a picture that is large enough */
+    HUGE = 256 << 20,
     STRIPS_MEMORY = 40 << 20,
+    HUGE_MEMORY = 32 << 20,
     SHARED_MEMORY = 1 << 30,
     ROW_MAX = 1 << 30,
     BUFFERS = 4,      /* of the size of a strip, for each */
@@ -236,15 +239,18 @@ static GfStatus set_sizes(GfPngStrips *strips, size_t outputs)
     size_t height = strips->format.height, row = gf_row_bytes(&strips->format);
     if (row >= ROW_MAX)
         return gf_fail(GF_ELIMIT, "rows of %zu bytes are too long for a PNG file", row);
-    size_t share, wanted = STRIP_MOST;
-    if (strips->level <= 1 && gf_mul(height, row + 1, &share))
-        wanted = gf_min(gf_max(share / SHARES, STRIP_LEAST), STRIP_MOST);
+    size_t whole, wanted = STRIP_MOST;
+    if (!gf_mul(height, row + 1, &whole))
+        whole = SIZE_MAX;
+    if (strips->level <= 1)
+        wanted = gf_min(gf_max(whole / SHARES, STRIP_LEAST), STRIP_MOST);
     strips->row_bytes = row;
     strips->rows = gf_min(gf_max(wanted / (row + 1), 1), height);
     size_t size = strips->rows * (row + 1);
     strips->bound = gf_png_compressed_bound(size);
     size_t threads = strips->workers ? gf_workers_count(strips->workers) : 1;
-    size_t memory = gf_min(STRIPS_MEMORY, SHARED_MEMORY / gf_max(outputs, 1));
+    size_t memory =
+        gf_min(whole < HUGE ? STRIPS_MEMORY : HUGE_MEMORY, SHARED_MEMORY / gf_max(outputs, 1));
     size_t fit = memory / (BUFFERS * size), all = (height + strips->rows - 1) / strips->rows;
     strips->brief = outputs > 1 && fit == 0;
     strips->count = gf_min(gf_min(threads, gf_max(fit, 1)), all);

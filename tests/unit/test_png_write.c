@@ -498,6 +498,35 @@ static void outputs_that_wait_hold_little_memory(void **state)
     free(samples);
 }
 
+/* Strips of very large pictures wait in 32 MiB, however many workers there are. */
+static void huge_pictures_hold_little_memory(void **state)
+{
+    (void)state;
+    enum { ROWS = 64, BANDS = 10, THREADS = 32 };
+    const GfFormat format = {65536, 65536, 1, false, GF_U8};
+    const GfMetadata none = gf_metadata_none();
+    unsigned char *samples = make(MIXED, format.width * ROWS);
+    GfWriteOptions options = {.quality = 90, .compression = 0};
+    GfOutput *output;
+    GfWriter *writer;
+    size_t before = allocated(), most = 0;
+    assert_int_equal(gf_workers_create(THREADS, &options.workers), GF_OK);
+    assert_int_equal(gf_output_open(path, true, &output), GF_OK);
+    assert_int_equal(
+        gf_writer_create(output, gf_codec_for_path(path), &format, 1, &none, &options, &writer),
+        GF_OK);
+    for (size_t i = 0; i < BANDS; i++) {
+        GfBand band = {i * ROWS, ROWS, format.width, samples};
+        assert_int_equal(gf_writer_rows(writer, 0, &band), GF_OK);
+        most = gf_max(most, allocated());
+    }
+    assert_true(most > before + (16 << 20) && most < before + (32 << 20));
+    gf_writer_close(writer);
+    gf_output_discard(&output);
+    gf_workers_destroy(options.workers);
+    free(samples);
+}
+
 /* The disk fills up after the first strips. */
 static void a_disk_that_fills_up_is_reported(void **state)
 {
@@ -634,6 +663,7 @@ int main(void)
         cmocka_unit_test(others_read_what_is_written),
         cmocka_unit_test(bytes_do_not_depend_on_threads_or_bands),
         cmocka_unit_test(outputs_that_wait_hold_little_memory),
+        cmocka_unit_test(huge_pictures_hold_little_memory),
         cmocka_unit_test(a_disk_that_fills_up_is_reported),
         cmocka_unit_test(no_file_is_larger_than_plain_rows_by_zlib),
         cmocka_unit_test(absurd_rows_are_refused),
