@@ -20,6 +20,7 @@
 #include "app/record.h"
 #include "app/report.h"
 #include "app/whole.h"
+#include "filters/precision.h"
 #include "images/light.h"
 
 static const double float_tolerance = 1e-5; /* of the largest value */
@@ -32,6 +33,7 @@ enum { METHODS_SHOWN = 160 };
 typedef struct Course {
     char methods[METHODS_SHOWN];
     bool wide;
+    double noise; /* gf_pipeline_noise() */
 } Course;
 
 typedef struct Comparison {
@@ -84,6 +86,7 @@ static void note_course(const GfLane *lane, size_t output, Course *course)
     size_t used = 0;
     char *text = course->methods;
     course->wide = lane->plan->pipelines[output].wide;
+    course->noise = gf_pipeline_noise(&lane->plan->pipelines[output]);
     text[0] = '\0';
     for (size_t i = 0; i < lane->plan->pipelines[output].count && used < METHODS_SHOWN; i++)
         used += (size_t)snprintf(text + used, METHODS_SHOWN - used, "%s%s", i ? ", " : "",
@@ -187,13 +190,17 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
 {
     size_t filters = comparison->bank->count;
     const GfFormat **formats = NULL;
+    double *noise = NULL;
     GfOutlets outlets = {0};
     size_t written;
     GfStatus status;
     GF_GO(gf_allocate(filters, sizeof *formats, &formats));
-    for (size_t i = 0; i < filters; i++)
+    GF_GO(gf_allocate(filters, sizeof *noise, &noise));
+    for (size_t i = 0; i < filters; i++) {
         formats[i] = &comparison->out[0][i].format;
-    GF_GO(gf_outlets_open(comparison->options, comparison->job, reader, formats, filters,
+        noise[i] = comparison->courses[0][i].noise;
+    }
+    GF_GO(gf_outlets_open(comparison->options, comparison->job, reader, formats, noise, filters,
                           comparison->options->read.max_memory, &outlets));
     for (size_t i = 0; i < filters; i++) {
         GfBand band = gf_image_band(&comparison->out[0][i]);
@@ -204,6 +211,7 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
 done:
     gf_outlets_discard(&outlets);
     free(formats);
+    free(noise);
     return status;
 }
 

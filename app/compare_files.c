@@ -13,14 +13,26 @@
 #include "app/message.h"
 #include "app/report.h"
 #include "app/whole.h"
+#include "common/text.h"
 
-enum { TWO = 2 };
+enum { TWO = 2, NAME_SHOWN = 200 };
 
 /* What has been opened and read of A and B. */
 typedef struct Pair {
     GfReader *readers[TWO];
     GfImage images[TWO];
 } Pair;
+
+/* What keeps two pictures from being compared is about both. */
+static GfStatus check_formats(const GfOptions *options, const GfFormat *a, const GfFormat *b)
+{
+    GfStatus status = gf_compare_formats(a, b);
+    char one[NAME_SHOWN], other[NAME_SHOWN];
+    if (status == GF_OK)
+        return GF_OK;
+    return gf_fail(status, "%s and %s: %s", gf_escape(options->operands[0], one, sizeof one),
+                   gf_escape(options->operands[1], other, sizeof other), gf_message());
+}
 
 /* Opens both and reads them only when they can be compared. On failure *path is the file to blame,
  * or NULL. */
@@ -31,7 +43,7 @@ static GfStatus load(const GfOptions *options, Pair *pair, const char **path)
         GF_TRY(gf_reader_open(*path, &options->read, &pair->readers[i]));
     }
     *path = NULL;
-    GF_TRY(gf_compare_formats(&pair->readers[0]->format, &pair->readers[1]->format));
+    GF_TRY(check_formats(options, &pair->readers[0]->format, &pair->readers[1]->format));
     for (size_t i = 0; i < TWO; i++) {
         *path = options->operands[i];
         GF_TRY(gf_whole_read(pair->readers[i], &options->read, &pair->images[i]));
@@ -40,7 +52,7 @@ static GfStatus load(const GfOptions *options, Pair *pair, const char **path)
     }
     *path = NULL;
     /* Again: of arrays of several pictures there may be more in one file. */
-    return gf_compare_formats(&pair->images[0].format, &pair->images[1].format);
+    return check_formats(options, &pair->images[0].format, &pair->images[1].format);
 }
 
 static void print_figures(const GfOptions *options, const char *title, const GfFigures *figures)

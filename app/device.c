@@ -283,8 +283,9 @@ static GfStatus decide(GfDevices *devices, const GfBank *bank, const GfFormat *i
     if (gpu < cpu)
         gf_say_detail(NULL, "no GPU: %s", gf_message());
     GF_TRY(open_cpu(devices, &devices->chosen));
-    gf_say_detail(NULL, "computing on %s (%s): about %.2f s, a GPU with its start-up %.2f s",
-                  devices->chosen->name, devices->chosen->device, cpu, gpu);
+    gf_say_detail(NULL, "computing on %s (%s): about %.2f s, a GPU%s with its start-up %.2f s",
+                  devices->chosen->name, devices->chosen->device, cpu,
+                  gpu < cpu ? "" : ", which was not looked for,", gpu);
     return GF_OK;
 }
 

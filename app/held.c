@@ -34,7 +34,7 @@ GfStatus gf_held_create(const GfFormat *const *formats, size_t count, size_t lim
             "is %s (--memory)",
             gf_need_text(bytes, need), gf_limit_text(limit, most));
     GF_TRY(gf_allocate_zero(count, sizeof *held->images, &held->images));
-    GfStatus status = GF_OK;
+    GfStatus status = gf_allocate_zero(count, sizeof *held->noise, &held->noise);
     for (; status == GF_OK && held->count < count; held->count++)
         status = gf_image_allocate(formats[held->count], &held->images[held->count]);
     if (status != GF_OK)
@@ -56,12 +56,13 @@ void gf_held_free(GfHeld *held)
     for (size_t i = 0; i < held->count; i++)
         gf_image_free(&held->images[i]);
     free(held->images);
+    free(held->noise);
     *held = (GfHeld){0};
 }
 
 GfStretch gf_stretch_none(void)
 {
-    return (GfStretch){INFINITY, -INFINITY};
+    return (GfStretch){INFINITY, -INFINITY, 0.0};
 }
 
 void gf_stretch_widen(GfStretch *stretch, const GfImage *image, size_t first, size_t count)
@@ -85,9 +86,16 @@ void gf_stretch_widen(GfStretch *stretch, const GfImage *image, size_t first, si
     }
 }
 
+void gf_stretch_widen_held(GfStretch *stretch, const GfHeld *held, size_t filter, size_t first,
+                           size_t count)
+{
+    gf_stretch_widen(stretch, &held->images[filter], first, count);
+    stretch->noise = fmax(stretch->noise, held->noise[filter]);
+}
+
 double gf_stretch_sample(const GfStretch *stretch, double number, GfSample sample)
 {
-    if (!(stretch->high > stretch->low))
+    if (!(stretch->high - stretch->low > stretch->noise))
         return gf_sample_middle(sample);
     return (number - stretch->low) / (stretch->high - stretch->low) * gf_sample_max(sample);
 }

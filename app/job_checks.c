@@ -67,8 +67,7 @@ static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, 
     if (one->job == other->job)
         return gf_fail(
             GF_EUSAGE,
-            "%s: two kernels would be written here; put {filter} or {index} into --name, or leave "
-            "one out",
+            "%s: two kernels would be written here; put {index} into --name, or leave one out",
             path);
     return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here%s", path,
                    gf_escape(first->job->input->path, a, sizeof a),

@@ -261,8 +261,9 @@ GfStatus gf_jobs_create(const GfOptions *options, const GfBank *bank, GfJobs *jo
         return gf_fail(GF_EUSAGE, "--in-place and several filters exclude each other");
     if (options->name && maker.target != BESIDE && maker.target != FOLDER)
         return gf_fail(GF_EUSAGE, "--name does not count where the output %s",
-                       options->output ? "is named by -o"
-                                       : "goes to standard output; -o names a folder");
+                       options->output           ? "is named by -o"
+                       : maker.target == NOWHERE ? "is a comparison; -o writes pictures, too"
+                                                 : "goes to standard output; -o names a folder");
     if (options->name && *options->name == '/' && maker.target == BESIDE)
         return gf_fail(GF_EUSAGE,
                        "--name begins in the input's folder, not at /; -o names another");

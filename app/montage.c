@@ -114,7 +114,7 @@ static GfStretch common_stretch(const GfMontage *montage, const GfHeld *held)
     GfStretch stretch = gf_stretch_none();
     for (size_t i = 0; i < montage->sheet.tiles; i++) {
         const GfMontageTile *tile = &montage->tiles[i];
-        gf_stretch_widen(&stretch, &held->images[tile->filter], tile->first, tile->channels);
+        gf_stretch_widen_held(&stretch, held, tile->filter, tile->first, tile->channels);
     }
     return stretch;
 }
@@ -132,7 +132,7 @@ static GfStatus write_strip(const GfMontage *montage, const GfHeld *held, GfStre
         const GfImage *image = &held->images[tile->filter];
         GfStretch stretch = common;
         if (montage->scale == GF_MONTAGE_MAP)
-            gf_stretch_widen(&stretch, image, tile->first, tile->channels);
+            gf_stretch_widen_held(&stretch, held, tile->filter, tile->first, tile->channels);
         draw_tile(strip, i, image, &stretch);
     }
     GfBand band = {strip->y0, strip->rows, strip->stride, strip->samples};

@@ -73,8 +73,7 @@ static GfSample file_sample(const GfOptions *options, const GfJob *job, const Gf
 GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader)
 {
     GfSample sample = file_sample(options, job, reader);
-    bool stretched = options->montage ? options->montage_scale != GF_MONTAGE_NONE
-                                      : options->minmax && job->outputs > 0;
+    bool stretched = options->montage ? options->montage_scale != GF_MONTAGE_NONE : options->minmax;
     return stretched && !gf_sample_is_float(sample) ? GF_F32 : sample;
 }
 
@@ -189,8 +188,8 @@ static GfMetadata metadata_of(const GfOptions *options, const GfMetadata *metada
 }
 
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
-                         const GfFormat *const *formats, size_t filters, size_t memory,
-                         GfOutlets *outlets)
+                         const GfFormat *const *formats, const double *noise, size_t filters,
+                         size_t memory, GfOutlets *outlets)
 {
     Opening opening = {options,
                        codec_of(job, reader),
@@ -211,6 +210,8 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
     }
     if (options->montage || formats[0]->sample != outlets->sample)
         GF_GO(gf_held_create(formats, filters, memory, &outlets->held));
+    for (size_t i = 0; i < outlets->held.count; i++)
+        outlets->held.noise[i] = noise[i];
     GF_GO(options->montage ? open_montage(outlets, &opening, reader)
                            : open_filters(outlets, &opening));
 done:
@@ -259,15 +260,15 @@ static GfStatus write_channel(GfOutlets *outlets, size_t picture, const GfOutlet
 }
 
 /* The picture's responses from the smallest to the largest, but for opacity, as rows of samples. */
-static GfStatus write_stretched(GfOutlets *outlets, size_t picture, const GfOutlet *outlet,
-                                const GfImage *image)
+static GfStatus write_stretched(GfOutlets *outlets, size_t picture, const GfOutlet *outlet)
 {
+    const GfImage *image = &outlets->held.images[outlet->filter];
     const GfFormat *format = &outlet->writer->format;
     size_t colours = format->channels - (format->has_alpha ? 1 : 0);
     double alpha = gf_sample_max(format->sample) / gf_sample_max(outlets->in);
     GfStretch stretch = gf_stretch_none();
     GF_TRY(reserve(outlets, 1, gf_align(gf_row_bytes(format))));
-    gf_stretch_widen(&stretch, image, outlet->first, colours);
+    gf_stretch_widen_held(&stretch, &outlets->held, outlet->filter, outlet->first, colours);
     for (size_t y = 0; y < format->height; y++) {
         const unsigned char *from = (const unsigned char *)image->samples + y * image->stride;
         for (size_t i = 0; i < gf_row_samples(format); i++) {
@@ -285,14 +286,12 @@ static GfStatus write_stretched(GfOutlets *outlets, size_t picture, const GfOutl
 }
 
 /* Writes a band, or the picture that it completed, to one outlet. */
-static GfStatus write_outlet(GfOutlets *outlets, size_t picture, size_t filter, GfOutlet *outlet,
-                             GfBand *band)
+static GfStatus write_outlet(GfOutlets *outlets, size_t picture, GfOutlet *outlet, GfBand *band)
 {
-    const GfImage *held = outlets->held.count ? &outlets->held.images[filter] : NULL;
     if (!outlet->writer)
         return GF_OK;
-    if (held)
-        return write_stretched(outlets, picture, outlet, held);
+    if (outlets->held.count)
+        return write_stretched(outlets, picture, outlet);
     if (outlet->channels < outlet->of)
         return write_channel(outlets, picture, outlet, band);
     return gf_writer_rows(outlet->writer, picture, band);
@@ -309,8 +308,7 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
     for (size_t i = 0; i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         if (outlets->stacked || outlet->filter == filter)
-            GF_TRY(
-                gf_fail_output(write_outlet(outlets, place, filter, outlet, band), outlet->path));
+            GF_TRY(gf_fail_output(write_outlet(outlets, place, outlet, band), outlet->path));
     }
     return GF_OK;
 }

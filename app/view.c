@@ -16,7 +16,7 @@ GfView gf_view_make(const GfFormat *format, size_t channel, double opaque)
     view.first = usual ? 0 : gf_min(channel, colours - 1);
     view.stretch = gf_sample_is_float(format->sample)
                        ? gf_stretch_none()
-                       : (GfStretch){0.0, gf_sample_max(format->sample)};
+                       : (GfStretch){0.0, gf_sample_max(format->sample), 0.0};
     return view;
 }
 

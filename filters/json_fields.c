@@ -27,8 +27,12 @@ static GfStatus refuse(const GfField *field, const json_t *value, const char *wa
 static GfStatus refuse_number(const GfField *field, const json_t *value, const char *what)
 {
     char wanted[KNOWN];
-    snprintf(wanted, sizeof wanted, "%s from %g to %g%s%s", what, field->minimum, field->maximum,
-             field->words ? ", or one of: " : "", field->words ? field->words : "");
+    if (field->minimum == field->maximum)
+        snprintf(wanted, sizeof wanted, "%g", field->minimum);
+    else
+        snprintf(wanted, sizeof wanted, "%s from %g to %g%s%s", what, field->minimum,
+                 field->maximum, field->words ? ", or one of: " : "",
+                 field->words ? field->words : "");
     return refuse(field, value, wanted);
 }
 

@@ -3,6 +3,7 @@
  * only when the rows below it are counted. */
 #include "filters/kernel_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,12 +106,27 @@ static bool has_header(const Table *table)
            table->values[1] == (double)(table->rows - 1);
 }
 
+/* Refuses a first line that would be a header, were there as many rows as it says: it is no line of
+ * a kernel, since the next has more or fewer numbers. */
+static GfStatus check_header(const Table *table)
+{
+    size_t length = row_length(table, 0);
+    if (has_header(table) || (length != 2 && length != 4) || table->rows < 2 ||
+        row_length(table, 1) == length || row_length(table, 1) == 1 ||
+        table->values[0] != (double)row_length(table, 1) || table->values[1] < 1.0 ||
+        table->values[1] != floor(table->values[1]))
+        return GF_OK;
+    return gf_fail(GF_EUSAGE, "the first line says %g rows of %g numbers, and %zu follow",
+                   table->values[1], table->values[0], table->rows - 1);
+}
+
 static GfStatus make_kernel(const Table *table, GfFilter *filter)
 {
     if (table->rows == 0)
         return gf_fail(GF_EUSAGE, "no numbers in the file");
     size_t first = has_header(table) ? 1 : 0;
     size_t width = row_length(table, first);
+    GF_TRY(check_header(table));
     for (size_t row = first; row < table->rows; row++)
         if (row_length(table, row) != width)
             return gf_fail(GF_EUSAGE, "line %zu has %zu numbers, the rows above it have %zu",

@@ -145,6 +145,8 @@ static bool is_bias_file(const GfTensors *tensors, const char *bias)
 {
     if (!gf_tensors_named(tensors))
         return true;
+    if (strncmp(bias, "./", 2) == 0 || strncmp(bias, "../", 3) == 0 || *bias == '/')
+        return true;
     return !gf_tensors_find(tensors, bias) && (has_tensors(bias) || access(bias, F_OK) == 0);
 }
 

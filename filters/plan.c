@@ -137,8 +137,9 @@ static GfStatus set_layer(GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     if (linear->depth * linear->groups != step->channels)
-        return gf_fail(GF_EFILTER, "a layer that takes %zu channels%s is given %zu",
+        return gf_fail(GF_EFILTER, "a layer that takes %zu channel%s%s is given %zu",
                        linear->depth * linear->groups,
+                       linear->depth * linear->groups == 1 ? "" : "s",
                        linear->groups > 1 ? " (all groups together)" : "", step->channels);
     step->out_channels = linear->filters;
     step->bias = linear->bias;

@@ -21,6 +21,7 @@ static const double unit = 0.58 * 0x1p-24;
 static const double deviations = 6.0;
 
 #define MOST_BENT_ERROR 2e-7 /* of the rule's 1e-6 for floats */
+#define MOST_NOISE      1e-4 /* of the largest response: what bends may say of more is too much */
 #define MOST_AMOUNT     3.0  /* times that what a blur takes away is added to floats */
 
 enum { MOST_FLOAT_TERMS = 64 };
@@ -318,7 +319,8 @@ static bool is_premultiplied(const GfPipeline *pipeline)
     return false;
 }
 
-bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
+/* What is known of a pipeline's responses; *wide: whether f32 is not enough for them. */
+static Knowledge follow_pipeline(const GfPipeline *pipeline, bool *wide)
 {
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
     bool premultiplied = is_premultiplied(pipeline);
@@ -326,10 +328,7 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
                        .integer = !gf_sample_is_float(first->in) && !premultiplied,
                        .is_signed = gf_sample_is_float(first->in)};
     Knowledge read[GF_PIPELINE_MAX_STEPS]; /* what the steps read */
-    if (first->in == GF_F64 || last->out == GF_F64)
-        return true;
-    if (pipeline->network)
-        return last->out == GF_U16 || premultiplied;
+    *wide = false;
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         read[i] = known;
@@ -338,12 +337,10 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         follow_border(step, &known);
         if (step->kind == GF_STEP_FILTER) {
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
-            if (premultiplied &&
-                (has_negative_tap(&step->linear) || step->combine.op || step->border_value < 0.0))
-                return true;
+            *wide |= premultiplied && (has_negative_tap(&step->linear) || step->combine.op ||
+                                       step->border_value < 0.0);
             /* The square of a float may be beyond f32 in either direction. */
-            if (step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in))
-                return true;
+            *wide |= step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in);
             follow_filter(step, limit, &known);
         } else if (step->kind == GF_STEP_POOL) {
             follow_pool(step, limit, &known);
@@ -354,11 +351,22 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
         }
         for (size_t j = 0; j < step->posts; j++)
             follow_post(&step->post[j], step->light, limit, &known);
-        if (known.largest > most_between ||
-            (known.largest > 0.0 && 1.0 / known.largest > most_between))
-            return true;
+        *wide |= known.largest > most_between ||
+                 (known.largest > 0.0 && 1.0 / known.largest > most_between);
     }
-    if (known.jumps)
+    return known;
+}
+
+bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
+{
+    const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
+    bool wide;
+    if (first->in == GF_F64 || last->out == GF_F64)
+        return true;
+    if (pipeline->network)
+        return last->out == GF_U16 || is_premultiplied(pipeline);
+    Knowledge known = follow_pipeline(pipeline, &wide);
+    if (wide || known.jumps)
         return true;
     if (gf_sample_is_float(last->out))
         return known.lossy;
@@ -366,4 +374,14 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     /* Floats are taken as they are, so they may be as large as the integers that they become. */
     double scale = gf_sample_is_float(first->in) ? gf_sample_max(last->out) : 1.0;
     return deviations * known.error * scale * fabs(last->gain) > allowed;
+}
+
+double gf_pipeline_noise(const GfPipeline *pipeline)
+{
+    bool wide;
+    if (pipeline->network || gf_sample_is_float(pipeline->steps[0].in))
+        return 0.0;
+    Knowledge known = follow_pipeline(pipeline, &wide);
+    double finer = pipeline->wide ? 0x1p-29 : 1.0, noise = deviations * finer * known.error;
+    return fmin(noise, MOST_NOISE * finer * known.largest);
 }

@@ -69,13 +69,13 @@ load common
     scene rgb8 d.png
     gf compare a.png b.png
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: the sizes differ: 64 x 48 and 65 x 48' ]
+    [ "$stderr" = 'gpufilter: a.png and b.png: the sizes differ: 64 x 48 and 65 x 48' ]
     gf compare a.png c.png
     [ "$status" -eq 2 ]
     [[ $stderr == *'the sample types differ: u8 and u16'* ]]
     gf compare a.png d.png
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: the channels differ: 1 and 3' ]
+    [ "$stderr" = 'gpufilter: a.png and d.png: the channels differ: 1 and 3' ]
 }
 
 @test "compare: floats, and NaN" {

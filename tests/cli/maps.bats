@@ -168,6 +168,27 @@ row() { # a.npy: the picture 1 2 3
     gf one.npy -k identity --montage m.npy
     [ "$(values u1 m.npy | tr ' ' '\n' | sort -u)" = '128' ]
     [ "$(values u1 m.npy | wc -w)" -eq 81 ]
+    # Sums that cancel leave nothing but what rounding leaves of them.
+    npy '|u1' 1 '9, 40' "$(printf '\\xc8%.0s' {1..360})" >flat.npy
+    local kernel
+    for kernel in gabor log:sigma=4 farid dog gaussian; do
+        gf flat.npy -k "$kernel" --range minmax --depth 8 -o c.npy --overwrite
+        [ "$(values u1 c.npy | tr ' ' '\n' | sort -u)" = 128 ]
+    done
+    gf flat.npy --bank gabor --montage m.npy --overwrite
+    [ "$(values u1 m.npy | tr ' ' '\n' | sort -u)" = 128 ]
+    gf flat.npy --bank gabor --montage m.npy --overwrite --montage-scale common
+    [ "$(values u1 m.npy | tr ' ' '\n' | sort -u)" = 128 ]
+}
+
+@test "--compare holds responses against each other before they are stretched" {
+    row
+    gf a.npy -k sobel:x --range minmax --compare --device cpu
+    [ "$status" -eq 0 ]
+    [[ $output != *'beyond 1 '* ]]
+    gf a.npy -k sobel:x --compare --device cpu --name '{stem}.x{ext}'
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'is a comparison'* ]]
 }
 
 @test "a montage of one map, and of two on one scale, each on its own, on none" {

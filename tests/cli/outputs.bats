@@ -249,7 +249,7 @@ load common
     [ ! -e out ]
     gf x/a.png -k box -k sobel -o out/ --name 'same{ext}'
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: out/same.png: two kernels would be written here; put {filter} or {index} into --name, or leave one out' ]
+    [ "$stderr" = 'gpufilter: out/same.png: two kernels would be written here; put {index} into --name, or leave one out' ]
     gf x/a.png ./x/../x//a.png -k box
     [ "$status" -eq 2 ]
 }

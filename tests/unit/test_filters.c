@@ -450,6 +450,9 @@ static void test_kernel_files(void **state)
     assert_file("# a comment\n\n1,2,3\r\n4;5\t6", 3, 2, 1, 0, taps);
     assert_file("3 2 4 0.5\n1 2 3\n4 5 6\n", 3, 2, 0.25, 0.5, taps);
     assert_file("2 3\n1 2\n3 4\n5 6\n", 2, 3, 1, 0, taps);
+    const char cut[] = "3 3 1 128\n1 2 1\n0 0 0\n", less[] = "2 1\n1\n";
+    assert_file_refused(cut, strlen(cut), "the first line says 3 rows of 3 numbers, and 2 follow");
+    assert_file_refused(less, strlen(less), "line 2 has 1 numbers, the rows above it have 2");
     assert_file_refused("", 0, "no numbers");
     assert_file_refused("1 2\n3\n", 6, "line 2 has 1 numbers");
     assert_file_refused("1 2\n3 x\n", 8, "line 2: not a number: \"x");

@@ -11,6 +11,7 @@
 
 #include "filters/grammar.h"
 #include "filters/plan.h"
+#include "filters/precision.h"
 
 static GfFilter *filter;
 
@@ -344,6 +345,32 @@ static void test_precision(void **state)
         options.border_value = i ? 185.1 : 185.0;
         plan = plan_for("sobel:x", gray, options);
         assert_int_equal(plan->pipelines[0].wide, i);
+        drop(plan);
+    }
+}
+
+/* Rounding leaves of a flat picture some units in the last place of its largest sums, and nothing of
+ * integers. */
+static void test_noise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        GfSample in;
+        double least, most;
+    } cases[] = {
+        {"sobel:x", GF_U8, 0.0, 0.0},      {"log", GF_U8, 1e-13, 1e-11}, /* in f64 */
+        {"log", GF_U16, 257e-13, 257e-11}, {"log:scale=1e-6", GF_U8, 1e-19, 1e-17},
+        {"gabor", GF_U8, 1e-14, 1e-11},    {"gaussian", GF_U8, 1e-6, 1e-3}, /* in f32 */
+        {"log", GF_F32, 0.0, 0.0}, /* of what size are they? */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GfFormat format = gray;
+        format.sample = cases[i].in;
+        GfPlan *plan = plan_for(cases[i].text, format, gf_plan_options_default(GF_F32));
+        double noise = gf_pipeline_noise(&plan->pipelines[0]);
+        if (!(noise >= cases[i].least && noise <= cases[i].most))
+            fail_msg("%s: %g", cases[i].text, noise);
         drop(plan);
     }
 }
@@ -816,6 +843,7 @@ int main(void)
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_noise),
         cmocka_unit_test(test_functions_and_opacity),
         cmocka_unit_test(test_network),
         cmocka_unit_test(test_layer_alpha),

@@ -89,6 +89,10 @@ static void test_stretch_looks_at_what_is_seen(void **state)
     assert_true(gf_stretch_sample(&stretch, 2.0, GF_U8) == 128.0);
     gf_stretch_widen(&stretch, &image, 2, 1);
     assert_true(stretch.low == 3.0 && stretch.high == 7.0);
+    stretch.noise = 4.0;
+    assert_true(gf_stretch_sample(&stretch, 7.0, GF_U8) == 128.0);
+    stretch.noise = 3.9;
+    assert_true(gf_stretch_sample(&stretch, 7.0, GF_U8) == 255.0);
 }
 
 static void test_held_is_limited(void **state)
