@@ -692,6 +692,19 @@ static void a_profile_of_other_colours_is_left_out(void **state)
     reader = write_with_metadata("a.jpg", 1, &metadata);
     assert_null(reader->metadata.icc.data);
     gf_reader_close(reader);
+    for (size_t channels = 1; channels <= 3; channels += 2) { /* and that is told */
+        const GfFormat format = {4, 4, channels, false, GF_U8};
+        const GfWriteOptions options = {.quality = 90};
+        GfOutput *output;
+        GfWriter *writer;
+        assert_int_equal(gf_output_open(in_folder("b.jpg"), true, &output), GF_OK);
+        assert_int_equal(gf_writer_create(output, gf_codec_for_path("b.jpg"), &format, 1, &metadata,
+                                          &options, &writer),
+                         GF_OK);
+        assert_int_equal(writer->note != NULL, channels == 1);
+        gf_writer_close(writer);
+        gf_output_discard(&output);
+    }
     gf_metadata_free(&metadata);
 }
 
