@@ -7,8 +7,8 @@
  * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
- * memory depends on the workers, not on the picture. (Pictures that are HUGE take less: who reads
- * them comes after 8 workers as a rule.) Outputs that are written at once share SHARED_MEMORY;
+ * memory depends on the workers, not on the picture. (HUGE ones take less: reading them keeps no
+ * more than seven workers busy as a rule.) Outputs that are written at once share SHARED_MEMORY;
  * where that has no room for a strip of each, they have one each, and what compresses it only for
  * so long. */
 #include "images/png_strips.h"
@@ -27,7 +27,7 @@ enum {
     SHARES = 16, /* strips of a picture that is large enough */
     HUGE = 256 << 20,
     STRIPS_MEMORY = 40 << 20,
-    HUGE_MEMORY = 32 << 20,
+    HUGE_MEMORY = 28 << 20,
     SHARED_MEMORY = 1 << 30,
     ROW_MAX = 1 << 30,
     BUFFERS = 4,      /* of the size of a strip, for each */

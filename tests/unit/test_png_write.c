@@ -498,7 +498,7 @@ static void outputs_that_wait_hold_little_memory(void **state)
     free(samples);
 }
 
-/* Strips of very large pictures wait in 32 MiB, however many workers there are. */
+/* Strips of very large pictures wait in 28 MiB, however many workers there are. */
 static void huge_pictures_hold_little_memory(void **state)
 {
     (void)state;
@@ -520,7 +520,7 @@ static void huge_pictures_hold_little_memory(void **state)
         assert_int_equal(gf_writer_rows(writer, 0, &band), GF_OK);
         most = gf_max(most, allocated());
     }
-    assert_true(most > before + (16 << 20) && most < before + (32 << 20));
+    assert_true(most > before + (16 << 20) && most < before + (28 << 20));
     gf_writer_close(writer);
     gf_output_discard(&output);
     gf_workers_destroy(options.workers);
