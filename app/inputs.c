@@ -47,9 +47,10 @@ static GfStatus add_file(GfInputFiles *inputs, const char *path, const char *fol
         free(file->folder);
         return out_of_memory();
     }
-    if (about && S_ISREG(about->st_mode)) {
-        file->regular = true;
-        file->size = (uint64_t)about->st_size;
+    if (about && (S_ISREG(about->st_mode) || S_ISFIFO(about->st_mode))) {
+        file->found = true;
+        file->regular = S_ISREG(about->st_mode);
+        file->size = file->regular ? (uint64_t)about->st_size : 0;
         file->device = about->st_dev;
         file->inode = about->st_ino;
     }

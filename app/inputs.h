@@ -11,7 +11,8 @@ typedef struct GfInputFile {
     char *folder;  /* folders between the directory that was given and the file: "", "a/b"; owned */
     char *trouble; /* why nothing can be read here (a folder that cannot be opened), or NULL; owned.
                     * Then `folder` is all of the path below the directory that was given */
-    bool regular;  /* a regular file: size, device and inode are known, it can be opened twice */
+    bool regular;  /* a regular file: its size is known, it can be opened twice */
+    bool found;    /* a regular file or a named pipe: device and inode are known */
     uint64_t size; /* bytes */
     dev_t device;
     ino_t inode;

@@ -16,7 +16,7 @@ enum { SHOWN = 400 };
 
 GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool named)
 {
-    char shown[SHOWN];
+    char shown[SHOWN] = "";
     for (size_t i = 0; i < job->outputs; i++) {
         const char *path = job->paths[i];
         const GfCodec *by_name = gf_codec_for_path(path);
@@ -24,7 +24,7 @@ GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool na
         if (options->format && by_name && by_name != options->format)
             return gf_fail(GF_EUSAGE, "%s: the name says %s, --format says %s", shown,
                            by_name->name, options->format->name);
-        if (!options->format && by_name != job->codec)
+        if (!options->format && !options->in_place && by_name != job->codec)
             return gf_fail(GF_EUSAGE, "%s: outputs of one picture have one format", shown);
         if (named && !job->codec && *gf_path_any_extension(path))
             return gf_fail(GF_EUSAGE,
@@ -34,8 +34,8 @@ GfStatus gf_job_check_format(const GfOptions *options, const GfJob *job, bool na
     }
     if (!options->depth_given || !job->codec || job->codec->samples & 1u << options->depth)
         return GF_OK;
-    return gf_fail(GF_EUSAGE, "--depth: %s cannot hold samples of type %s", job->codec->name,
-                   gf_sample_name(options->depth));
+    return gf_fail(GF_EUSAGE, "%s: --depth: %s cannot hold samples of type %s", shown,
+                   job->codec->name, gf_sample_name(options->depth));
 }
 
 typedef struct PlacedOutput {
@@ -155,8 +155,10 @@ static GfStatus check_not_input(const GfOptions *options, const GfJob *job, cons
         return GF_OK;
     gf_escape(path, shown, sizeof shown);
     bool own = job->input->device == about.st_dev && job->input->inode == about.st_ino;
-    if (own && options->in_place)
+    if (own && options->in_place && job->input->regular)
         return GF_OK;
+    if (own && !job->input->regular)
+        return gf_fail(GF_EUSAGE, "%s: the output is the input, which is a pipe", shown);
     if (own)
         return gf_fail(GF_EUSAGE, "%s: the output is the input; --in-place allows that", shown);
     return gf_fail(GF_EUSAGE, "%s: the output is another input of this call, %s", shown,
@@ -185,7 +187,7 @@ static GfStatus check_inodes(const GfOptions *options, const GfJobs *jobs)
     GfStatus status;
     GF_GO(gf_allocate_zero(jobs->inputs.count + 1, sizeof *inputs, &inputs));
     for (size_t i = 0; i < jobs->inputs.count; i++)
-        if (jobs->inputs.files[i].regular)
+        if (jobs->inputs.files[i].found)
             inputs[n++] = &jobs->inputs.files[i];
     qsort(inputs, n, sizeof *inputs, by_inode);
     GF_GO(options->in_place ? check_twice(inputs, n) : GF_OK);

@@ -220,7 +220,7 @@ static GfStatus make_paths(const Maker *maker, size_t index, GfJob *job)
                                    maker->jobs->montage ? "montage" : maker->bank->names[i],
                                    &job->bases[i]));
     job->codec = options->format;
-    if (!job->codec && job->filters)
+    if (!job->codec && job->filters && !options->in_place) /* which stays what it holds */
         job->codec = gf_codec_for_path(job->bases[0]);
     GF_TRY(gf_maps_list(options, maker->bank, job));
     return gf_job_check_format(options, job,

@@ -130,7 +130,8 @@ static GfStatus set_depth(GfOptions *options, const char *value)
 
 static GfStatus set_output(GfOptions *options, const char *value)
 {
-    return gf_value_text("output", value, &options->output);
+    bool standard = strcmp(value, "/dev/stdout") == 0 || strcmp(value, "/dev/fd/1") == 0;
+    return gf_value_text("output", standard ? "-" : value, &options->output);
 }
 
 static GfStatus set_name(GfOptions *options, const char *value)

@@ -60,6 +60,9 @@ static bool is_batch_script(void)
 static GfStatus find_slurm_array(Part *part)
 {
     size_t task = 0, least = SIZE_MAX, most = 0, step = 1;
+    if (!get("SLURM_ARRAY_TASK_MIN") || !get("SLURM_ARRAY_TASK_MAX"))
+        return gf_fail(GF_EUSAGE, "--shard auto: SLURM_ARRAY_TASK_ID is set, but not "
+                                  "SLURM_ARRAY_TASK_MIN and SLURM_ARRAY_TASK_MAX; give K/N");
     GF_TRY(read_number("SLURM_ARRAY_TASK_ID", &task));
     GF_TRY(read_number("SLURM_ARRAY_TASK_MIN", &least));
     GF_TRY(read_number("SLURM_ARRAY_TASK_MAX", &most));

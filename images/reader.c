@@ -35,8 +35,9 @@ GfStatus gf_reader_limit(const GfReader *reader, const GfReadOptions *options)
     size_t pixels, bytes;
     char limit[GF_SIZE_TEXT];
     if (!gf_mul(format->width, format->height, &pixels) || pixels > options->max_pixels)
-        return gf_fail(GF_ELIMIT, "%zu x %zu pixels are over the limit of %zu pixels",
-                       format->width, format->height, options->max_pixels);
+        return gf_fail(GF_ELIMIT, "%zu x %zu pixels are over the limit of %zu pixel%s",
+                       format->width, format->height, options->max_pixels,
+                       options->max_pixels == 1 ? "" : "s");
     if (!gf_mul(format->width, format->channels, &bytes) ||
         !gf_mul(bytes, gf_sample_size(format->sample), &bytes) ||
         bytes > options->max_memory / ROWS_AT_ONCE || bytes > PTRDIFF_MAX)

@@ -279,6 +279,39 @@ load common
     [ "$status" -eq 0 ]
 }
 
+@test "--in-place keeps the format that a file holds, whatever its name says" {
+    scene rgb8 a.png
+    cp a.png a.jpg
+    gf a.jpg -k identity --in-place
+    [ "$status" -eq 0 ]
+    same_picture a.png a.jpg
+    [ "$(head -c 4 a.jpg | tail -c 3)" = PNG ]
+    npy '<f4' 4 '1, 2' '\x00\x00\x80\x3e\x00\x00\x00\x3f' >b.png # 0.25, 0.5
+    gf b.png -k '1x1: 2' --in-place
+    [ "$status" -eq 0 ]
+    [ "$(values f4 b.png)" = '0.5 1' ]
+}
+
+@test "a pipe is not read and written at once" {
+    scene rgb8 a.png
+    mkfifo pipe.png
+    cat a.png >pipe.png &
+    gf pipe.png -k box --in-place
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: pipe.png: the output is the input, which is a pipe' ]
+    gf pipe.png -k box -o ./pipe.png
+    [ "$status" -eq 2 ]
+    cmp a.png pipe.png # which nobody has read
+    wait
+}
+
+@test "/dev/stdout is standard output" {
+    scene rgb8 a.png
+    gf a.png -k box -o b.png
+    "$GPUFILTER" a.png -k box -o /dev/stdout >c.png
+    cmp b.png c.png
+}
+
 @test "--in-place takes a file once, whatever it is called" {
     scene gray8 h1.png
     cp h1.png kept.png

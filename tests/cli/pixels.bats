@@ -145,7 +145,7 @@ refuses() {
     [ "$status" -eq 0 ]
     gf a.png -k identity -o h.png --depth f32
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: --depth: png cannot hold samples of type f32' ]
+    [ "$stderr" = 'gpufilter: h.png: --depth: png cannot hold samples of type f32' ]
 }
 
 @test "every kind of picture goes through identity unchanged" {
