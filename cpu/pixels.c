@@ -20,7 +20,7 @@
 
 enum {
     WINDOW_BYTES = 512 << 10, /* of a strip of columns */
-    LEAST_STRIP = 16        /* times the taps of a row: what two strips meet is done twice */
+    LEAST_STRIP = 16          /* times the taps of a row: what two strips meet is done twice */
 };
 
 struct GfPixels {
