@@ -10,8 +10,8 @@ typedef struct GfHeld {
     size_t count;
 } GfHeld;
 
-/* Makes room for a picture of each format, without noise. GF_ELIMIT over `limit` bytes, with both numbers;
- * GF_EMEMORY. `held` is then empty. */
+/* Makes room for a picture of each format, without noise. GF_ELIMIT over `limit` bytes, with both
+ * numbers; GF_EMEMORY. `held` is then empty. */
 GfStatus gf_held_create(const GfFormat *const *formats, size_t count, size_t limit, GfHeld *held);
 
 /* Copies rows of filter `filter`; rows of one filter come in order. */
@@ -25,8 +25,8 @@ static inline bool gf_held_is_last(const GfHeld *held, size_t filter, const GfBa
 
 void gf_held_free(GfHeld *held);
 
-/* Numbers from `low` to `high` become black to white, unless they lie no further apart than `noise`.
- */
+/* Numbers from `low` to `high` become black to white, unless they are no further apart than
+ * `noise`. */
 typedef struct GfStretch {
     double low, high, noise;
 } GfStretch;

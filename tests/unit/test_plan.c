@@ -349,8 +349,8 @@ static void test_precision(void **state)
     }
 }
 
-/* Rounding leaves of a flat picture some units in the last place of its largest sums, and nothing of
- * integers. */
+/* Rounding leaves of a flat picture some units in the last place of its largest sums, and of
+ * integers nothing. */
 static void test_noise(void **state)
 {
     (void)state;
