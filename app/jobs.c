@@ -126,6 +126,21 @@ static GfStatus choose_target(const GfOptions *options, size_t filters, const Gf
     return GF_OK;
 }
 
+/* The format found inside a file; NULL: none that is known, or it cannot be looked into ahead. */
+static const GfCodec *codec_inside(const GfInputFile *input)
+{
+    const GfCodec *codec = NULL;
+    GfInput *opened = NULL;
+    const unsigned char *head;
+    size_t bytes;
+    if (input->regular && gf_input_open(input->path, &opened) == GF_OK &&
+        gf_input_head(opened, &head, &bytes) == GF_OK)
+        for (size_t i = 0; gf_codecs[i] && !codec; i++)
+            codec = gf_codecs[i]->recognises(head, bytes) ? gf_codecs[i] : NULL;
+    gf_input_close(opened);
+    return codec;
+}
+
 /* The extension of outputs named after the input: --format's, the input's own, or that of the
  * format found inside it. A pipe cannot be looked into ahead; what it gives is written as PNG. */
 static const char *output_extension(const GfOptions *options, const GfInputFile *input,
@@ -135,14 +150,8 @@ static const char *output_extension(const GfOptions *options, const GfInputFile 
     const char *own = gf_path_extension(input->path);
     if (*own && (!codec || codec == gf_codec_for_path(input->path)))
         return own;
-    GfInput *opened = NULL;
-    const unsigned char *head;
-    size_t bytes;
-    if (!codec && input->regular && gf_input_open(input->path, &opened) == GF_OK &&
-        gf_input_head(opened, &head, &bytes) == GF_OK)
-        for (size_t i = 0; gf_codecs[i] && !codec; i++)
-            codec = gf_codecs[i]->recognises(head, bytes) ? gf_codecs[i] : NULL;
-    gf_input_close(opened);
+    if (!codec)
+        codec = codec_inside(input);
     const char *extensions = codec ? codec->extensions : ".png";
     size_t length = gf_min(strcspn(extensions, " "), size - 1);
     memcpy(buffer, extensions, length);
@@ -220,8 +229,9 @@ static GfStatus make_paths(const Maker *maker, size_t index, GfJob *job)
                                    maker->jobs->montage ? "montage" : maker->bank->names[i],
                                    &job->bases[i]));
     job->codec = options->format;
-    if (!job->codec && job->filters && !options->in_place) /* which stays what it holds */
-        job->codec = gf_codec_for_path(job->bases[0]);
+    if (!job->codec && job->filters)
+        job->codec =
+            options->in_place ? codec_inside(job->input) : gf_codec_for_path(job->bases[0]);
     GF_TRY(gf_maps_list(options, maker->bank, job));
     return gf_job_check_format(options, job,
                                maker->target == ONE_FILE || options->name || options->montage);

@@ -21,7 +21,6 @@ static const double unit = 0.58 * 0x1p-24;
 static const double deviations = 6.0;
 
 #define MOST_BENT_ERROR 2e-7 /* of the rule's 1e-6 for floats */
-#define MOST_NOISE      1e-4 /* of the largest response: what bends may say of more is too much */
 #define MOST_AMOUNT     3.0  /* times that what a blur takes away is added to floats */
 
 enum { MOST_FLOAT_TERMS = 64 };
@@ -376,12 +375,24 @@ bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
     return deviations * known.error * scale * fabs(last->gain) > allowed;
 }
 
+/* Of functions whose results are small where much went in the model says too much. */
+static bool bends(const GfPipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->count; i++)
+        for (size_t j = 0; j < pipeline->steps[i].posts; j++) {
+            GfPointwiseOp op = pipeline->steps[i].post[j].op;
+            if (op == GF_POINTWISE_SIGMOID || op == GF_POINTWISE_TANH ||
+                op == GF_POINTWISE_DECODE || op == GF_POINTWISE_ENCODE)
+                return true;
+        }
+    return false;
+}
+
 double gf_pipeline_noise(const GfPipeline *pipeline)
 {
     bool wide;
-    if (pipeline->network || gf_sample_is_float(pipeline->steps[0].in))
+    if (!pipeline->wide || pipeline->network || bends(pipeline) ||
+        gf_sample_is_float(pipeline->steps[0].in))
         return 0.0;
-    Knowledge known = follow_pipeline(pipeline, &wide);
-    double finer = pipeline->wide ? 0x1p-29 : 1.0, noise = deviations * finer * known.error;
-    return fmin(noise, MOST_NOISE * finer * known.largest);
+    return deviations * 0x1p-29 * follow_pipeline(pipeline, &wide).error;
 }

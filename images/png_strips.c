@@ -6,11 +6,10 @@
  * strings to refer to, which costs some tenths of a per cent, so a picture that has more work than
  * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
- * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY), so
- * memory depends on the workers, not on the picture. (HUGE ones take less: reading them keeps no
- * more than seven workers busy as a rule.) Outputs that are written at once share SHARED_MEMORY;
- * where that has no room for a strip of each, they have one each, and what compresses it only for
- * so long. */
+ * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY; of HUGE
+ * pictures less, which many workers take up to a tenth longer for), so memory depends on the
+ * workers, not on the picture. Outputs that are written at once share SHARED_MEMORY; where that has
+ * no room for a strip of each, they have one each, and what compresses it only for so long. */
 #include "images/png_strips.h"
 
 #include <endian.h>

@@ -181,6 +181,13 @@ row() { # a.npy: the picture 1 2 3
     [ "$(values u1 m.npy | tr ' ' '\n' | sort -u)" = 128 ]
 }
 
+@test "--range minmax shows the least difference of a mask" {
+    # 9 x 9 samples of 16 bits, all 0 but one 1
+    npy '<u2' 2 '9, 9' "$(printf '\\x00%.0s' {1..80})"'\x01'"$(printf '\\x00%.0s' {1..81})" >mask.npy
+    gf mask.npy -k box:size=3 --range minmax --depth 8 -o a.npy
+    [ "$(values u1 a.npy | tr ' ' '\n' | sort -n | uniq -c | tr -s ' ' | tr '\n' ';')" = ' 72 0; 9 255;' ]
+}
+
 @test "--compare holds responses against each other before they are stretched" {
     row
     gf a.npy -k sobel:x --range minmax --compare --device cpu

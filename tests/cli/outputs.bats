@@ -292,6 +292,17 @@ load common
     [ "$(values f4 b.png)" = '0.5 1' ]
 }
 
+@test "--in-place: what a format cannot hold is told before any file is touched" {
+    mkdir in
+    scene rgb8 in/a.png
+    cp in/a.png a.png
+    gf in/a.png -k identity -o in/b.jpg
+    gf in -k box --in-place --depth 16
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: in/b.jpg: --depth: jpeg cannot hold samples of type u16' ]
+    cmp a.png in/a.png
+}
+
 @test "a pipe is not read and written at once" {
     scene rgb8 a.png
     mkfifo pipe.png
