@@ -8,7 +8,7 @@
 bool gf_pipeline_needs_wide(const GfPipeline *pipeline);
 
 /* How far at most rounding in f64 takes responses apart that are the same by arithmetic, where sums
- * are wide because they cancel: what is stretched by less shows nothing else. 0 where pipeline->wide
- * is not set, or the model does not say: of networks, of functions that bend, and of floats, whose
- * size it does not know. */
+ * are wide because they cancel: what is stretched by less shows nothing else. 0 where they are not
+ * wide (pipeline->wide), or the model does not say: of networks, of functions that bend, and of
+ * floats, whose size it does not know. */
 double gf_pipeline_noise(const GfPipeline *pipeline);
