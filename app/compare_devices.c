@@ -20,7 +20,6 @@
 #include "app/record.h"
 #include "app/report.h"
 #include "app/whole.h"
-#include "filters/precision.h"
 #include "images/light.h"
 
 static const double float_tolerance = 1e-5; /* of the largest value */
@@ -33,7 +32,7 @@ enum { METHODS_SHOWN = 160 };
 typedef struct Course {
     char methods[METHODS_SHOWN];
     bool wide;
-    double noise; /* gf_pipeline_noise() */
+    double noise;
 } Course;
 
 typedef struct Comparison {
@@ -86,7 +85,7 @@ static void note_course(const GfLane *lane, size_t output, Course *course)
     size_t used = 0;
     char *text = course->methods;
     course->wide = lane->plan->pipelines[output].wide;
-    course->noise = gf_pipeline_noise(&lane->plan->pipelines[output]);
+    course->noise = lane->plan->pipelines[output].noise;
     text[0] = '\0';
     for (size_t i = 0; i < lane->plan->pipelines[output].count && used < METHODS_SHOWN; i++)
         used += (size_t)snprintf(text + used, METHODS_SHOWN - used, "%s%s", i ? ", " : "",
@@ -190,19 +189,16 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
 {
     size_t filters = comparison->bank->count;
     const GfFormat **formats = NULL;
-    double *noise = NULL;
     GfOutlets outlets = {0};
     size_t written;
     GfStatus status;
     GF_GO(gf_allocate(filters, sizeof *formats, &formats));
-    GF_GO(gf_allocate(filters, sizeof *noise, &noise));
-    for (size_t i = 0; i < filters; i++) {
+    for (size_t i = 0; i < filters; i++)
         formats[i] = &comparison->out[0][i].format;
-        noise[i] = comparison->courses[0][i].noise;
-    }
-    GF_GO(gf_outlets_open(comparison->options, comparison->job, reader, formats, noise, filters,
+    GF_GO(gf_outlets_open(comparison->options, comparison->job, reader, formats, filters,
                           comparison->options->read.max_memory, &outlets));
     for (size_t i = 0; i < filters; i++) {
+        gf_outlets_noise(&outlets, i, comparison->courses[0][i].noise);
         GfBand band = gf_image_band(&comparison->out[0][i]);
         GF_GO(gf_outlets_rows(&outlets, 0, i, &band));
     }
@@ -211,7 +207,6 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
 done:
     gf_outlets_discard(&outlets);
     free(formats);
-    free(noise);
     return status;
 }
 

@@ -6,7 +6,7 @@
 
 typedef struct GfHeld {
     GfImage *images; /* one a filter; owned */
-    double *noise;   /* gf_pipeline_noise() of each; owned */
+    double *noise;   /* of each (GfPipeline.noise); owned */
     size_t count;
 } GfHeld;
 

@@ -188,8 +188,8 @@ static GfMetadata metadata_of(const GfOptions *options, const GfMetadata *metada
 }
 
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
-                         const GfFormat *const *formats, const double *noise, size_t filters,
-                         size_t memory, GfOutlets *outlets)
+                         const GfFormat *const *formats, size_t filters, size_t memory,
+                         GfOutlets *outlets)
 {
     Opening opening = {options,
                        codec_of(job, reader),
@@ -210,14 +210,18 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
     }
     if (options->montage || formats[0]->sample != outlets->sample)
         GF_GO(gf_held_create(formats, filters, memory, &outlets->held));
-    for (size_t i = 0; i < outlets->held.count; i++)
-        outlets->held.noise[i] = noise[i];
     GF_GO(options->montage ? open_montage(outlets, &opening, reader)
                            : open_filters(outlets, &opening));
 done:
     if (status != GF_OK)
         gf_outlets_discard(outlets);
     return status;
+}
+
+void gf_outlets_noise(GfOutlets *outlets, size_t filter, double noise)
+{
+    if (outlets->held.count)
+        outlets->held.noise[filter] = noise;
 }
 
 /* ---- rows ---- */

@@ -37,14 +37,17 @@ bool gf_outlets_exist(const GfJob *job);
  * floats where a stretch follows. */
 GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader);
 
-/* Makes missing folders and begins all files; formats[i] is the format of filter i's output,
- * noise[i] its gf_pipeline_noise(). The reader gives the number of pictures and the metadata, of
- * which --strip leaves the profile; `memory` is the limit for what is held. Messages name the
- * output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE (the format does not fit), GF_EFILTER (stacked,
- * and formats differ), GF_ELIMIT, GF_EMEMORY. On failure nothing is left but new folders. */
+/* Makes missing folders and begins all files; formats[i] is the format of filter i's output. The
+ * reader gives the number of pictures and the metadata, of which --strip leaves the profile;
+ * `memory` is the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE,
+ * GF_EUSAGE (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT,
+ * GF_EMEMORY. On failure nothing is left but new folders. */
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
-                         const GfFormat *const *formats, const double *noise, size_t filters,
-                         size_t memory, GfOutlets *outlets);
+                         const GfFormat *const *formats, size_t filters, size_t memory,
+                         GfOutlets *outlets);
+
+/* What rounding may leave of a filter's responses (GfPipeline.noise) is not stretched. */
+void gf_outlets_noise(GfOutlets *outlets, size_t filter, double noise);
 
 /* Takes rows of filter `filter` of input picture `picture`. */
 GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBand *band);

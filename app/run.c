@@ -10,7 +10,6 @@
 #include "app/outlets.h"
 #include "app/progress.h"
 #include "common/clock.h"
-#include "filters/precision.h"
 #include "images/light.h"
 
 enum { MAX_SHRINKS = 4, SHRINK = 4 };
@@ -56,22 +55,17 @@ static GfStatus write_rows(void *context, size_t output, GfBand *band)
 static GfStatus open_outlets(Run *run)
 {
     const GfPlan *plan = run->lane->plan;
-    const GfFormat **formats = NULL;
-    double *noise = NULL;
-    GfStatus status;
-    GF_GO(gf_allocate(plan->outputs, sizeof *formats, &formats));
-    GF_GO(gf_allocate(plan->outputs, sizeof *noise, &noise));
-    for (size_t i = 0; i < plan->outputs; i++) {
+    const GfFormat **formats;
+    GF_TRY(gf_allocate(plan->outputs, sizeof *formats, &formats));
+    for (size_t i = 0; i < plan->outputs; i++)
         formats[i] = &plan->pipelines[i].out;
-        noise[i] = gf_pipeline_noise(&plan->pipelines[i]);
-    }
-    GF_GO(gf_outlets_open(run->setup->options, run->job, run->reader, formats, noise, plan->outputs,
-                          run->setup->read.max_memory, &run->outlets));
-    GF_GO(gf_record_outputs(run->record, &run->outlets));
-done:
+    GfStatus status = gf_outlets_open(run->setup->options, run->job, run->reader, formats,
+                                      plan->outputs, run->setup->read.max_memory, &run->outlets);
     free(formats);
-    free(noise);
-    return status;
+    GF_TRY(status);
+    for (size_t i = 0; i < plan->outputs; i++)
+        gf_outlets_noise(&run->outlets, i, plan->pipelines[i].noise);
+    return gf_record_outputs(run->record, &run->outlets);
 }
 
 static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)

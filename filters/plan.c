@@ -324,6 +324,7 @@ static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
     pipeline->steps[0].in = plan->in.sample;
     last->out = out;
     pipeline->wide = gf_pipeline_needs_wide(pipeline);
+    pipeline->noise = gf_pipeline_noise(pipeline);
     for (size_t i = 1; i < pipeline->count; i++)
         pipeline->steps[i - 1].out = pipeline->steps[i].in = pipeline->wide ? GF_F64 : GF_F32;
     for (size_t i = 0; i < pipeline->count; i++)

@@ -181,6 +181,7 @@ typedef struct GfPipeline {
     GfRange range; /* as resolved: never AUTO */
     GfAlpha alpha;
     bool wide;    /* sums in f64: f32 could not keep the exactness rule */
+    double noise; /* of responses (gf_pipeline_noise(), filters/precision.h) */
     bool network; /* it has an entry */
     size_t lead;  /* steps that come before the filter's: gray, and to light */
     GfStep *steps;

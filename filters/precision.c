@@ -37,6 +37,7 @@ typedef struct Knowledge {
     bool lossy; /* a derivative or a difference was taken of rounded samples: small values, large
                    relative error */
     bool jumps; /* rounded samples decided between two values that lie apart */
+    bool wide;  /* f32 is not enough, whatever the error */
 } Knowledge;
 
 typedef struct Sums {
@@ -318,8 +319,8 @@ static bool is_premultiplied(const GfPipeline *pipeline)
     return false;
 }
 
-/* What is known of a pipeline's responses; *wide: whether f32 is not enough for them. */
-static Knowledge follow_pipeline(const GfPipeline *pipeline, bool *wide)
+/* What is known of a pipeline's responses. */
+static Knowledge follow_pipeline(const GfPipeline *pipeline)
 {
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
     bool premultiplied = is_premultiplied(pipeline);
@@ -327,7 +328,6 @@ static Knowledge follow_pipeline(const GfPipeline *pipeline, bool *wide)
                        .integer = !gf_sample_is_float(first->in) && !premultiplied,
                        .is_signed = gf_sample_is_float(first->in)};
     Knowledge read[GF_PIPELINE_MAX_STEPS]; /* what the steps read */
-    *wide = false;
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         read[i] = known;
@@ -336,10 +336,10 @@ static Knowledge follow_pipeline(const GfPipeline *pipeline, bool *wide)
         follow_border(step, &known);
         if (step->kind == GF_STEP_FILTER) {
             /* Dividing by a small opacity that is itself a difference amplifies without bound. */
-            *wide |= premultiplied && (has_negative_tap(&step->linear) || step->combine.op ||
-                                       step->border_value < 0.0);
+            known.wide |= premultiplied && (has_negative_tap(&step->linear) || step->combine.op ||
+                                            step->border_value < 0.0);
             /* The square of a float may be beyond f32 in either direction. */
-            *wide |= step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in);
+            known.wide |= step->combine.op == GF_COMBINE_L2 && gf_sample_is_float(first->in);
             follow_filter(step, limit, &known);
         } else if (step->kind == GF_STEP_POOL) {
             follow_pool(step, limit, &known);
@@ -350,8 +350,8 @@ static Knowledge follow_pipeline(const GfPipeline *pipeline, bool *wide)
         }
         for (size_t j = 0; j < step->posts; j++)
             follow_post(&step->post[j], step->light, limit, &known);
-        *wide |= known.largest > most_between ||
-                 (known.largest > 0.0 && 1.0 / known.largest > most_between);
+        known.wide |= known.largest > most_between ||
+                      (known.largest > 0.0 && 1.0 / known.largest > most_between);
     }
     return known;
 }
@@ -359,13 +359,12 @@ static Knowledge follow_pipeline(const GfPipeline *pipeline, bool *wide)
 bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
 {
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
-    bool wide;
     if (first->in == GF_F64 || last->out == GF_F64)
         return true;
     if (pipeline->network)
         return last->out == GF_U16 || is_premultiplied(pipeline);
-    Knowledge known = follow_pipeline(pipeline, &wide);
-    if (wide || known.jumps)
+    Knowledge known = follow_pipeline(pipeline);
+    if (known.wide || known.jumps)
         return true;
     if (gf_sample_is_float(last->out))
         return known.lossy;
@@ -390,9 +389,8 @@ static bool bends(const GfPipeline *pipeline)
 
 double gf_pipeline_noise(const GfPipeline *pipeline)
 {
-    bool wide;
     if (!pipeline->wide || pipeline->network || bends(pipeline) ||
         gf_sample_is_float(pipeline->steps[0].in))
         return 0.0;
-    return deviations * 0x1p-29 * follow_pipeline(pipeline, &wide).error;
+    return deviations * 0x1p-29 * follow_pipeline(pipeline).error;
 }

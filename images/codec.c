@@ -109,7 +109,7 @@ static GfStatus create_with(GfWriter *writer, const GfMetadata *metadata,
     GF_GO(
         gf_profile_for(metadata, format->channels >= 3 ? 3 : 1, writer->codec->colour, &shown.icc));
     if (metadata->icc.data && !shown.icc.data && writer->codec->colour != GF_COLOUR_NOWHERE)
-        writer->note = "its colour profile is left out: it is not for such colours";
+        writer->note = "its colour profile is left out: it is damaged, or not for such colours";
     GF_GO(gf_blob_set(&shown.exif, metadata->exif.data, metadata->exif.size));
     GF_GO(gf_blob_set(&shown.photoshop, metadata->photoshop.data, metadata->photoshop.size));
     gf_exif_drop_thumbnail(&shown.exif);

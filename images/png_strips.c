@@ -6,8 +6,8 @@
  * strings to refer to, which costs some tenths of a per cent, so a picture that has more work than
  * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
- * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY; of HUGE
- * pictures less, which many workers take up to a tenth longer for), so memory depends on the
+ * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY; of
+ * huge pictures less, which many workers take up to a tenth longer for), so memory depends on the
  * workers, not on the picture. Outputs that are written at once share SHARED_MEMORY; where that has
  * no room for a strip of each, they have one each, and what compresses it only for so long. */
 #include "images/png_strips.h"
@@ -24,7 +24,7 @@ enum {
     STRIP_LEAST = 512 << 10,
     STRIP_MOST = 1 << 20,
     SHARES = 16, /* strips of a picture that is large enough */
-    HUGE = 256 << 20,
+    HUGE_PICTURE = 256 << 20,
     STRIPS_MEMORY = 40 << 20,
     HUGE_MEMORY = 28 << 20,
     SHARED_MEMORY = 1 << 30,
@@ -248,8 +248,8 @@ static GfStatus set_sizes(GfPngStrips *strips, size_t outputs)
     size_t size = strips->rows * (row + 1);
     strips->bound = gf_png_compressed_bound(size);
     size_t threads = strips->workers ? gf_workers_count(strips->workers) : 1;
-    size_t memory =
-        gf_min(whole < HUGE ? STRIPS_MEMORY : HUGE_MEMORY, SHARED_MEMORY / gf_max(outputs, 1));
+    size_t memory = gf_min(whole < HUGE_PICTURE ? STRIPS_MEMORY : HUGE_MEMORY,
+                           SHARED_MEMORY / gf_max(outputs, 1));
     size_t fit = memory / (BUFFERS * size), all = (height + strips->rows - 1) / strips->rows;
     strips->brief = outputs > 1 && fit == 0;
     strips->count = gf_min(gf_min(threads, gf_max(fit, 1)), all);

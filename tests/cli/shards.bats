@@ -159,6 +159,10 @@ same_shards() {
     SLURM_ARRAY_TASK_ID=x gf a.png -k box --shard auto
     [ "$status" -eq 2 ]
     [[ $stderr == *'SLURM_ARRAY_TASK_ID is no whole number: "x"' ]]
+    unset SLURM_ARRAY_TASK_MIN
+    gf a.png -k box --shard auto/7
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'SLURM_ARRAY_TASK_ID is set, but not SLURM_ARRAY_TASK_MIN and SLURM_ARRAY_TASK_MAX; give K/N' ]]
 }
 
 @test "auto: Open MPI, PMI, PMIx" {

@@ -117,6 +117,9 @@ w.npy: 1 tensor
     npy '|i1' 1 '2,' '\x05\x06' >conv1.bias # the tensor comes first, unless the path says otherwise
     gives conv:weights=net.safetensors:tensor=conv1.weight:bias=conv1.bias '11 21 102 202'
     gives conv:weights=net.safetensors:tensor=conv1.weight:bias=./conv1.bias '15 25 106 206'
+    gf picture.npy -k conv:weights=net.safetensors:tensor=conv1.weight:bias=./none.bias -o none.npy
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'bias ./none.bias: No such file or directory' ]]
     tensors "{$(tensor w F64 1,1,1 0 8),$(tensor b F32 1 8 12)}" '\0\0\0\0\0\0\0\x40\0\0\0\0' >one.safetensors
     gives conv:weights=one.safetensors '2 4'
     npy '|i1' 1 '1,' '\x05' >five.npy

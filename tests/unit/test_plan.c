@@ -11,7 +11,6 @@
 
 #include "filters/grammar.h"
 #include "filters/plan.h"
-#include "filters/precision.h"
 
 static GfFilter *filter;
 
@@ -372,7 +371,7 @@ static void test_noise(void **state)
         GfFormat format = gray;
         format.sample = cases[i].in;
         GfPlan *plan = plan_for(cases[i].text, format, gf_plan_options_default(GF_F32));
-        double noise = gf_pipeline_noise(&plan->pipelines[0]);
+        double noise = plan->pipelines[0].noise;
         if (!(noise >= cases[i].least && noise <= cases[i].most))
             fail_msg("%s: %g", cases[i].text, noise);
         drop(plan);
