@@ -9,6 +9,11 @@ setup() {
     cd "$BATS_TEST_TMPDIR/work" || return
 }
 
+# A test that failed shows what the program said last.
+teardown() {
+    [[ -n ${BATS_TEST_COMPLETED-} || -z ${stderr-} ]] || printf 'said at last: %s\n' "$stderr"
+}
+
 # scene KIND FILE [WxH]: a picture.
 scene() {
     "$SCENE" --size "${3:-64x48}" --kind "$1" "$2"

@@ -535,6 +535,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
                                           .multiProcessorCount = MULTIPROCESSORS,
                                           .memPitch = MOST_PITCH,
                                           .sharedMemPerBlockOptin = BLOCK_MEMORY};
+    LOCKED;
     fake_device_describe(device, properties);
     return cudaSuccess;
 }

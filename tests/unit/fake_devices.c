@@ -67,9 +67,10 @@ static void read_environment(void)
 int fake_device_count(void)
 {
     static bool read;
-    if (!read)
+    if (!read) {
         read_environment();
-    read = true;
+        read = true;
+    }
     return count;
 }
 
