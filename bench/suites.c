@@ -355,7 +355,13 @@ static GfStatus first_network_cases(Specs *specs)
     static const Spec networks[] = {
         {.label = "AlexNet", .width = 224, .kernel = 11, .filters = 64, .padding = 2, .stride = 4},
         {.label = "VGG-16", .width = 224, .kernel = 3, .filters = 64, .padding = 1},
-        {.label = "ResNet", .width = 224, .kernel = 7, .filters = 64, .padding = 3, .stride = 2}};
+        {.label = "ResNet", .width = 224, .kernel = 7, .filters = 64, .padding = 3, .stride = 2},
+        {.label = "MobileNet",
+         .width = 224,
+         .kernel = 3,
+         .filters = 32,
+         .padding = 1,
+         .stride = 2}};
     for (size_t i = 0; i < COUNT(networks); i++)
         for (size_t batch = 1; batch <= 64; batch *= 64)
             for (int bytes = 0; bytes < 2; bytes++) {

@@ -399,10 +399,11 @@ static size_t most_slots(const GfPlan *plan)
     return plan->options.prompt ? GF_SLOTS - 1 : gf_max(GF_SLOTS, 2 * plan->options.devices);
 }
 
+/* What is collected at once makes room for the band ahead by itself. */
 static size_t ring_rows(const GfPlan *plan, size_t span)
 {
     size_t band = plan->band_rows;
-    size_t ahead = most_slots(plan) + BANDS_AHEAD;
+    size_t ahead = most_slots(plan) + (plan->options.prompt ? 0 : BANDS_AHEAD);
     size_t rows = (span + band - 1) / band * band + ahead * band;
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }

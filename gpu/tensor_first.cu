@@ -419,7 +419,7 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
 }
 
 /* Bytes are exact, and so must be what stands around them. */
-template <int HEIGHT, int STRIDE, bool SINGLE, bool FEW>
+template <int HEIGHT, int STRIDE, bool SINGLE, bool FEW, bool PAIRS = false>
 cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfStep *step = launch->step;
@@ -427,19 +427,27 @@ cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
     const bool even =
         step->border != GF_BORDER_CONSTANT || __half2float(__float2half_rn(constant)) == constant;
     if (step->in == GF_U8 && even)
-        return run<Form<HEIGHT, STRIDE, true, SINGLE, FEW>, uint8_t>(launch, stream);
+        return run<Form<HEIGHT, STRIDE, true, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, uint8_t>(
+            launch, stream);
     if (step->in == GF_F32)
-        return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW>, float>(launch, stream);
-    return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW>, void>(launch, stream);
+        return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, float>(
+            launch, stream);
+    return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, void>(launch,
+                                                                                           stream);
 }
 
-/* One channel, and few maps of it, have forms of their own where windows are side by side. */
+/* One channel, few maps of it, and colours under small kernels have forms of their own where
+ * windows are side by side. */
 template <int HEIGHT, int STRIDE> cudaError_t run_form(const GfLaunch *launch, cudaStream_t stream)
 {
     constexpr bool dense = STRIDE == 1;
     constexpr bool few = dense && HEIGHT <= GF_FIRST_SIDE;
-    if (gf_tensor_first(launch->step).few)
+    constexpr bool pairs = STRIDE <= 2 && HEIGHT == GF_FIRST_PAIRS_SIDE;
+    const GfTensorFirst first = gf_tensor_first(launch->step);
+    if (first.few)
         return run_sample<HEIGHT, STRIDE, dense, few>(launch, stream);
+    if (first.pairs)
+        return run_sample<HEIGHT, STRIDE, false, false, pairs>(launch, stream);
     return launch->step->channels == 1 ? run_sample<HEIGHT, STRIDE, dense, false>(launch, stream)
                                        : run_sample<HEIGHT, STRIDE, false, false>(launch, stream);
 }

@@ -3,7 +3,8 @@
  * cores, at the accuracy of f32. The first matrix has a row for each map, the second a column for
  * each window, and they are multiplied over the taps of one row of a kernel, eight or sixteen of
  * them (gf_tensor_first(), gpu/tensor_shape.h). Of few maps on one channel it is the other way
- * round: 16 windows are the rows, and the maps fill 8 columns.
+ * round: 16 windows are the rows, and the maps fill 8 columns. Kernels of 3 x 3 on colours are
+ * multiplied by two of their rows at a time, four taps each.
  *
  * Samples become numbers of f16 in shared memory, once for all maps: the upper and the lower 11
  * bits of each, as for other layers (tensor_layer.cu), each row multiplied by a power of two of its
@@ -42,13 +43,16 @@ constexpr int SCALES_APART = 8;  /* binary places */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
  * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
- * above the other. */
+ * above the other; PAIRS: an octet has two rows of a kernel. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, int WINDOWS = TILE_WINDOWS,
-          bool TALL = false>
+          bool TALL = false, bool PAIRS = false>
 struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
     static constexpr bool large = HEIGHT >= 9; /* too many registers, too much code */
-    static constexpr bool exact = EXACT, single = SINGLE, few = FEW;
+    static constexpr bool exact = EXACT, single = SINGLE, few = FEW, pairs = PAIRS;
+    static constexpr int steps = PAIRS ? (HEIGHT + 1) / 2 : HEIGHT; /* GfTensorFirst.steps */
+    /* Channels whose taps stay in registers from unit to unit; 0: those of no channel. */
+    static constexpr int kept = SINGLE ? 1 : PAIRS ? GF_FIRST_COLOURS : 0;
     static constexpr int shifts = STRIDE == 1 ? 2 : 1;
     static constexpr int windows = FEW ? 16 : 8; /* of a product */
     static constexpr int maps = (FEW ? 8 : 16) / shifts;
@@ -59,7 +63,7 @@ struct Form {
     static constexpr int thread_maps = FEW ? 1 : 2 / shifts;
     static constexpr int thread_columns = 2 * shifts / (TALL ? 2 : 1);
     static constexpr int in_rows = (rows - 1) * STRIDE + HEIGHT;
-    /* Rows of a kernel that the tensor cores sum: at most four products, of small kernels two. */
+    /* Steps of a kernel that the tensor cores sum: at most four products, of small kernels two. */
     static constexpr int chain = (HEIGHT < 7 ? 1 : 2) * (EXACT ? 2 : 1) / octets;
     /* Of a multiprocessor, which bounds a thread's registers. */
     static constexpr int blocks = octets == 2 || STRIDE == 4 || TALL ? 3 : 4;
@@ -204,13 +208,13 @@ template <typename F> struct Sums {
  * (gpu/tensor_taps.cu): of one octet upper numbers, then lower ones; of two the upper numbers of
  * both, then the lower; of few maps a word of each, and the upper one twice more. */
 template <typename F> struct Taps {
-    uint4 of[F::height][F::octets];
+    uint4 of[F::steps][F::octets];
 };
 
 template <typename F> __device__ void read_taps(const uint4 *from, Taps<F> *taps)
 {
 #pragma unroll
-    for (int i = 0; i < F::height * F::octets; i++)
+    for (int i = 0; i < F::steps * F::octets; i++)
         taps->of[i / F::octets][i % F::octets] = __ldg(from + i * WARP);
 }
 
@@ -288,6 +292,68 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
                 drain(part.of[r], scale, sums->of[r]);
             if (full || below_ends)
                 drain(part.of[r] + 2, below, sums->of[r] + 2);
+        }
+    }
+}
+
+/* The products of one step of a kernel of pairs with all rows of a unit, lower times upper first. */
+template <typename F>
+__device__ void multiply_pairs(Sums<F> *part, const uint4 &a, const uint32_t (&upper)[F::rows],
+                               const uint32_t (&lower)[F::rows])
+{
+#pragma unroll
+    for (int r = 0; r < F::rows; r++)
+        if (!F::exact)
+            gf_multiply_halves(part->of[r], uint2{a.x, a.y}, lower[r]);
+#pragma unroll
+    for (int r = 0; r < F::rows; r++)
+        gf_multiply_halves(part->of[r], a, upper[r], upper[r]);
+}
+
+/* Adds a channel's products where an octet has two rows of a kernel: lanes from the third of four
+ * on have the lower one, or no taps. What is not in the same units is summed apart. */
+template <typename F, bool SAME>
+__device__ void add_pairs(const Taps<F> &taps, const uint32_t *words, const float *scales,
+                          Sums<F> *sums)
+{
+    const bool second = threadIdx.x % 4 >= 2;
+    const uint32_t *pair = words + (second ? F::pitch : 0);
+    Sums<F> part = {};
+#pragma unroll
+    for (int step = 0; step < F::steps; step++) {
+        const bool is_pair = 2 * step + 1 < F::height;
+        uint32_t upper[F::rows], lower[F::rows];
+#pragma unroll
+        for (int r = 0; r < F::rows; r++) {
+            const int row = r * F::stride + 2 * step;
+            const uint32_t *from = (is_pair ? pair : words) + row * F::pitch;
+            upper[r] = from[0];
+            lower[r] = F::exact ? 0 : from[F::words];
+        }
+        if (!SAME && is_pair) {
+#pragma unroll
+            for (int r = 0; r < F::rows; r++) {
+                const int row = r * F::stride + 2 * step;
+                const float scale = scales[row];
+                if (scale == scales[row + 1])
+                    continue;
+                const uint32_t own[1] = {second ? 0 : upper[r]};
+                const uint32_t rest[1] = {second ? 0 : lower[r]};
+                multiply<F>(part.of[r], taps.of[step], own, rest);
+                drain(part.of[r], scale, sums->of[r]);
+                drain(part.of[r] + 2, scale, sums->of[r] + 2);
+                upper[r] = second ? upper[r] : 0;
+                lower[r] = second ? lower[r] : 0;
+            }
+        }
+        multiply_pairs<F>(&part, taps.of[step][0], upper, lower);
+        if (step % F::chain < F::chain - 1 && step < F::steps - 1)
+            continue;
+#pragma unroll
+        for (int r = 0; r < F::rows; r++) {
+            const float scale = scales[SAME ? 0 : r * F::stride + 2 * step + is_pair];
+            drain(part.of[r], scale, sums->of[r]);
+            drain(part.of[r] + 2, scale, sums->of[r] + 2);
         }
     }
 }
@@ -450,31 +516,40 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 template <typename F, bool SAME, int WARPS = gf_first::WARPS>
 __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared)
 {
-    constexpr int CHANNEL = F::height * F::octets * WARP; /* vectors of taps */
+    constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
     const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
-    const int depth = F::single ? 1 : q.p.depth;
-    const uint32_t *lane_words = shared.words + lane / 4 * F::lane_apart + lane % 4;
+    const int depth = F::kept ? F::kept : q.p.depth;
+    const uint32_t *lane_words =
+        shared.words + lane / 4 * F::lane_apart + (F::pairs ? lane % 2 : lane % 4);
     for (int run = tile.run; run < tile.end; run++) {
         const uint4 *weights = q.weights + static_cast<size_t>(run * depth) * CHANNEL + lane;
         const Finish<F> mine = find_finish<F>(q, run);
-        Taps<F> taps;
-        if (F::single)
-            read_taps<F>(weights, &taps);
+        Taps<F> taps[F::kept ? F::kept : 1];
+#pragma unroll
+        for (int c = 0; c < F::kept; c++)
+            read_taps<F>(weights + c * CHANNEL, &taps[c]);
         for (int column = warp, y = 0;; column += WARPS) {
             for (; column >= across; column -= across)
                 y += F::unit_rows;
             if (y >= tile.rows)
                 break;
             Sums<F> sums = {};
-            for (int c = 0; c < depth; c++) {
+            const auto add = [&](const Taps<F> &of, int c) {
                 const int row = c * q.rows + y * F::stride;
-                if (!F::single)
-                    read_taps<F>(weights + c * CHANNEL, &taps);
-                add_channel<F, SAME>(taps,
-                                     lane_words + row * F::pitch +
-                                         column * (F::columns / F::shifts) * F::apart,
-                                     shared.scales + row, &sums);
+                const uint32_t *words =
+                    lane_words + row * F::pitch + column * (F::columns / F::shifts) * F::apart;
+                if constexpr (F::pairs)
+                    add_pairs<F, SAME>(of, words, shared.scales + row, &sums);
+                else
+                    add_channel<F, SAME>(of, words, shared.scales + row, &sums);
+            };
+#pragma unroll
+            for (int c = 0; c < F::kept; c++)
+                add(taps[c], c);
+            for (int c = F::kept; c < depth; c++) {
+                read_taps<F>(weights + c * CHANNEL, &taps[0]);
+                add(taps[0], c);
             }
             finish<F>(q, tile, run, column * F::columns, y, mine, sums);
         }

@@ -271,33 +271,41 @@ enum { GF_TENSOR_AHEAD = 8 };
 
 /* ---- how `tensor` computes layers of few channels ---- */
 
-/* A row of a kernel is multiplied at a time, as one or two octets of taps. Of the 16 rows of the
- * first matrix each is a map; where windows are side by side the last 8 are the maps of the first 8
- * again, moved right by a pixel, so that windows of both begin at an even sample, where a word of
- * two of f16 does. Of four maps on one channel the second matrix has the taps: 8 columns, each map
- * and its copy. */
+/* A row of a kernel is multiplied at a time, as one or two octets of taps; of kernels of 3 x 3 on
+ * colours two rows, four taps each. Of the 16 rows of the first matrix each is a map; where windows
+ * are side by side the last 8 are the maps of the first 8 again, moved right by a pixel, so that
+ * windows of both begin at an even sample, where a word of two of f16 does. Of four maps on one
+ * channel the second matrix has the taps: 8 columns, each map and its copy. */
 enum {
     GF_FIRST_CHANNELS = 4,
     GF_FIRST_SIDE = 7,       /* rows of a kernel of one octet, */
     GF_FIRST_MOST_SIDE = 11, /* of two */
-    GF_FIRST_FEW = 4         /* maps */
+    GF_FIRST_FEW = 4,        /* maps */
+    GF_FIRST_COLOURS = 3,    /* channels whose kernels have two rows in an octet, */
+    GF_FIRST_PAIRS_SIDE = 3  /* if they are so large */
 };
 
 typedef struct GfTensorFirst {
-    size_t octets, shifts; /* of a kernel's row; copies of a map */
-    size_t maps, runs;     /* of a product, and how many such runs there are */
-    bool few;              /* do the second matrix's columns have them? */
+    size_t steps, octets; /* of a kernel, each a row or two; of a step */
+    size_t shifts;        /* copies of a map */
+    size_t maps, runs;    /* of a product, and how many such runs there are */
+    bool few;             /* do the second matrix's columns have them? */
+    bool pairs;           /* has an octet two rows of a kernel? */
 } GfTensorFirst;
 
 static inline GfTensorFirst gf_tensor_first(const GfStep *step)
 {
     GfTensorFirst first;
-    const bool few = step->linear.filters <= GF_FIRST_FEW && step->linear.depth == 1;
-    first.octets = step->linear.height > GF_FIRST_SIDE ? 2 : 1;
+    const GfLinear *linear = &step->linear;
+    const bool few = linear->filters <= GF_FIRST_FEW && linear->depth == 1;
+    first.octets = linear->height > GF_FIRST_SIDE ? 2 : 1;
     first.shifts = step->stride_x == 1 ? 2 : 1;
+    first.pairs = linear->depth == GF_FIRST_COLOURS && linear->height == GF_FIRST_PAIRS_SIDE &&
+                  linear->width <= GF_FIRST_PAIRS_SIDE && step->stride_x <= 2;
+    first.steps = first.pairs ? (linear->height + 1) / 2 : linear->height;
     first.few = few && first.octets == 1 && first.shifts == 2;
     first.maps = (first.few ? 8 : 16) / first.shifts;
-    first.runs = (step->linear.filters + first.maps - 1) / first.maps;
+    first.runs = (linear->filters + first.maps - 1) / first.maps;
     return first;
 }
 
@@ -321,7 +329,7 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
     const GfLinear *linear = &step->linear;
     const GfTensorFirst first = gf_tensor_first(step);
     if (gf_tensor_is_first(step))
-        return first.runs * linear->depth * linear->height * first.octets * GF_TENSOR_LANES;
+        return first.runs * linear->depth * first.steps * first.octets * GF_TENSOR_LANES;
     return linear->groups * gf_tensor_steps(step) * gf_tensor_shape(step).map_runs * 2 *
            GF_TENSOR_LANES;
 }

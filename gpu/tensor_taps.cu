@@ -93,17 +93,20 @@ __global__ void split_flat_taps(const __grid_constant__ Taps q)
     to[2 * MAPS] = *reinterpret_cast<const uint4 *>(lower);
 }
 
-/* Of layers of few channels: for each run of maps, channel and row one vector a lane, of the upper
- * words of an octet and its lower ones; or two, of the upper words of two octets, and of their
- * lower ones; or, of few maps, one of an upper, a lower and the upper word twice more. */
+/* Of layers of few channels: for each run of maps, channel and row, or pair of rows, one vector a
+ * lane, of the upper words of an octet and its lower ones; or two, of the upper words of two
+ * octets, and of their lower ones; or, of few maps, one of an upper, a lower and the upper word
+ * twice more. */
 __global__ void split_first_taps(const __grid_constant__ Taps q)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int lane = static_cast<int>(i % WARP), octets = static_cast<int>(q.first.octets);
-    const size_t row = i / WARP / octets;
-    const int maps = static_cast<int>(q.first.maps), ky = static_cast<int>(row % q.height);
-    const int c = static_cast<int>(row / q.height % q.depth);
-    const int run = static_cast<int>(row / q.height / q.depth);
+    const size_t row = i / WARP / octets, steps = q.first.steps;
+    const int maps = static_cast<int>(q.first.maps), step = static_cast<int>(row % steps);
+    const int c = static_cast<int>(row / steps % q.depth);
+    const int run = static_cast<int>(row / steps / q.depth);
+    const int word = q.first.pairs ? lane % 2 : lane % 4; /* of a kernel's row */
+    const int ky = q.first.pairs ? step * 2 + lane % 4 / 2 : step;
     __half2 words[4];
     if (i >= q.vectors)
         return;
@@ -113,7 +116,7 @@ __global__ void split_first_taps(const __grid_constant__ Taps q)
         const int octet = octets == 2 ? w / 2 : 0;
         const bool lower = q.first.few ? w == 1 : octets == 2 ? i / WARP % 2 == 1 : w >= 2;
         const int copy = q.first.few ? lane / 4 % 2 : q.first.shifts == 2 ? w % 2 : 0;
-        const int kx = octet * 8 + lane % 4 * 2 - copy * q.stride;
+        const int kx = octet * 8 + word * 2 - copy * q.stride;
         __half2 upper, rest;
         gf_split(tap_at(q, 0, map, c, ky, kx), tap_at(q, 0, map, c, ky, kx + 1), &upper, &rest);
         words[w] = lower ? rest : upper;

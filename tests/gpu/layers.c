@@ -153,9 +153,28 @@ static bool random_picture_layer(size_t turn)
     return run_picked("picture layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
-/* That with its function and a pool of 2 x 2, which `special` does in one launch, and what may
- * stand around them: a filter before, pools behind, the same once more; or the layer's maps are
- * read again. */
+/* Small kernels on colours, of which an octet of `tensor` has two rows, and those a little larger
+ * of which it does not. */
+static bool random_colour_layer(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    const size_t width = 1 + below(4), stride = 1 + below(2);
+    const size_t across = 1 + below(300), down = 1 + below(40);
+    GfFilter *filter = new_filter();
+    const size_t most = maps_for(across * down / stride / stride + 1, 3, width * 3, 70);
+    GfLinear *linear = add_layer(filter, 1 + below(most), 3, 1, width, 3);
+    linear->sampling = random_sampling(width, 3);
+    linear->sampling.stride_x = linear->sampling.stride_y = stride;
+    linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
+    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    GfFormat format = format_of(across, down, 3, depth[0]);
+    format.has_alpha = false;
+    return run_picked("colour layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
+}
+
+/* A layer on gray with its function and a pool of 2 x 2, which `special` does in one launch, and
+ * what may stand around them: a filter before, pools behind, the same once more; or the layer's
+ * maps are read again. */
 static bool random_pooled_layer(size_t turn)
 {
     enum { END, POOL, AGAIN, SUM, ENDS };
@@ -276,6 +295,7 @@ void test_layers(void)
     draw_each(random_tall_layer, quick ? 2 : 27);
     draw_each(random_pooled_layer, quick ? 4 : 150);
     draw_each(random_picture_layer, quick ? 5 : 240);
+    draw_each(random_colour_layer, quick ? 4 : 120);
     draw_each(random_entered_layer, quick ? 4 : 200);
 }
 
