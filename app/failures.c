@@ -84,7 +84,7 @@ GfStatus gf_failures_create(const GfOptions *options, const GfShard *shard, cons
     GF_TRY(gf_allocate_zero(jobs->count + 1, sizeof *failures->items, &failures->items));
     if (!options->failures)
         return GF_OK;
-    if (shard->engine && !strstr(options->failures, shard_word))
+    if (shard->count > 1 && !strstr(options->failures, shard_word))
         return gf_fail(GF_EUSAGE,
                        "--failures %s: every shard needs a list of its own; put {shard} "
                        "into the name",

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "app/list.h"
+#include "app/message.h"
 #include "app/naming.h"
 #include "common/text.h"
 
@@ -123,7 +124,9 @@ static GfStatus visit(Walk *state, const char *path, const char *folder, const s
     } else if (S_ISDIR(about.st_mode)) {
         bool skipped = state->has_skipped && about.st_dev == state->skipped.st_dev &&
                        about.st_ino == state->skipped.st_ino;
-        if (state->recursive && !skipped)
+        if (state->recursive && skipped)
+            gf_say_note(inside, "is left out: the outputs go there");
+        else if (state->recursive)
             status = walk(state, inside, below);
     } else if (gf_codec_for_path(name)) {
         /* A link that leads nowhere is a picture that cannot be read. */

@@ -161,8 +161,10 @@ static GfStatus check_not_input(const GfOptions *options, const GfJob *job, cons
         return gf_fail(GF_EUSAGE, "%s: the output is the input, which is a pipe", shown);
     if (own)
         return gf_fail(GF_EUSAGE, "%s: the output is the input; --in-place allows that", shown);
-    return gf_fail(GF_EUSAGE, "%s: the output is another input of this call, %s", shown,
-                   gf_escape((*found)->path, other, sizeof other));
+    return gf_fail(GF_EUSAGE,
+                   "%s: the output is another input of this call, %s; give outputs a folder of "
+                   "their own",
+                   shown, gf_escape((*found)->path, other, sizeof other));
 }
 
 /* Under --in-place: two of the sorted inputs that are one file. */

@@ -193,6 +193,9 @@ static GfStatus set_tensor(GfOptions *options, const char *value)
 
 static GfStatus set_files_from(GfOptions *options, const char *value)
 {
+    if (options->files_from)
+        return gf_fail(GF_EUSAGE, "--files-from is given twice; put the lists into one (- reads "
+                                  "standard input)");
     return gf_value_text("files-from", value, &options->files_from);
 }
 

@@ -235,6 +235,12 @@ static GfStatus check_comparison(const GfOptions *options)
     return GF_OK;
 }
 
+static bool counts_outputs(const GfOptions *options)
+{
+    const char *pattern = options->montage ? options->montage : options->name;
+    return pattern && strstr(pattern, "{index}");
+}
+
 /* Options that are right one by one, but not together. */
 static GfStatus check_together(const GfOptions *options)
 {
@@ -252,6 +258,9 @@ static GfStatus check_together(const GfOptions *options)
         return gf_fail(GF_EUSAGE, "--table shows the whole catalogue, and takes no names");
     if (options->json && to_stdout)
         return conflict("--json", "-o -");
+    if (options->failures && counts_outputs(options))
+        return gf_fail(GF_EUSAGE, "--failures goes with names that do not depend on {index}: a "
+                                  "run over the list counts anew");
     if (options->compare && to_stdout)
         return conflict("--compare", "-o -");
     if (options->compare && options->failures)

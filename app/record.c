@@ -124,7 +124,8 @@ void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *ba
     for (size_t i = 0; i < bank->count; i++) {
         method_names(record->methods, i, names, sizeof names);
         if (job->filters == bank->count)
-            gf_say_detail(job->bases[i], "computed by %s", names);
+            gf_say_detail(strcmp(job->bases[i], "-") == 0 ? "standard output" : job->bases[i],
+                          "computed by %s", names);
         else
             gf_say_detail(job->input->path, "%s computed by %s", bank->names[i], names);
     }

@@ -43,9 +43,12 @@ void gf_work_note(GfLaneWork *work, const GfLane *lane, size_t pictures)
     gf_work_free(work);
     work->bytes_per_second = lane->backend->bytes_per_second;
     work->flops_per_second = lane->backend->flops_per_second;
+    const GfFormat *in = &lane->plan->in;
+    double read = (double)gf_row_bytes(in) * (double)in->height; /* once for all outputs */
+    work->bytes = (double)pictures * read;
     for (size_t i = 0; i < lane->plan->outputs; i++) {
         steps += lane->plan->pipelines[i].count;
-        work->bytes += (double)pictures * lane->plan->pipelines[i].bytes;
+        work->bytes += (double)pictures * (lane->plan->pipelines[i].bytes - read);
     }
     if (gf_allocate_zero(steps, sizeof *work->steps, &work->steps) != GF_OK)
         return;

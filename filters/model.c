@@ -376,6 +376,8 @@ GfWork gf_model_least(const GfStep *step, bool wide)
     GfWork work = begin_work(step, &count);
     work.samples = (double)step->in_width * (double)step->in_height * (double)step->channels;
     work.weights = count.kernels;
+    if (step->separable)
+        work.weights = (double)(step->linear.filters * (step->linear.width + step->linear.height));
     add_bytes(step, wide, &work);
     if (step->kind == GF_STEP_ADD && (step->skip_gain != 0.0 || step->keep_alpha))
         work.loaded += (double)step->in_width * (double)step->in_height *

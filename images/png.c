@@ -237,6 +237,8 @@ static GfStatus set_metadata(GfPngReader *state)
     }
     /* libpng's own copies are not needed beside ours. */
     png_free_data(png, info, PNG_FREE_ICCP | PNG_FREE_TEXT, -1);
+    if (state->coded)
+        gf_reader_note(state->reader, "what cICP says of its colours is left out");
     if (state->animated)
         gf_reader_note(state->reader, "animated PNG: only its first picture is read");
     return GF_OK;

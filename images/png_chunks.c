@@ -240,6 +240,7 @@ void gf_png_next_chunk(GfPngReader *state)
         state->left = (uint64_t)length + 4;
         state->animated |= gf_png_is(state, "acTL");
         state->profiled |= gf_png_is(state, "iCCP");
+        state->coded |= gf_png_is(state, "cICP");
         if (left_out(state, length))
             skip(state, state->left);
         else if (!take(state, length))

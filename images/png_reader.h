@@ -59,7 +59,7 @@ typedef struct GfPngReader {
     char message[256];                   /* and libpng's words for it */
     unsigned char header[GF_PNG_HEADER]; /* of the chunk that is being read */
     uint64_t left;                       /* bytes of it not read yet, checksum included */
-    bool signature_read, pixels_began, animated, profiled, cut;
+    bool signature_read, pixels_began, animated, profiled, coded, cut;
     unsigned char *exif; /* an eXIf chunk while it is looked at; owned */
     GfPngLate late;      /* metadata behind the pixels, which libpng is shown before them */
     size_t late_served;

@@ -51,9 +51,15 @@ tree() {
     scene gray8 in/a.png
     gf in -r -k box -o in/out
     [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
     gf in -r -k box -o in/out --overwrite
     [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: in/out: is left out: the outputs go there' ]
     [ "$(find in/out -type f | wc -l)" -eq 1 ]
+    gf in/out -r -k box -o in/out
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ -e in/out/a.box.box.png ]
 }
 
 @test "files and directories together, in a second run all skipped" {

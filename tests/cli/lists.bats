@@ -225,6 +225,31 @@ in/c.png' ]
     PMI_RANK=0 PMI_SIZE=2 gf in -r -k box -o out2 --shard auto --failures list
     [ "$status" -eq 2 ]
     [[ $stderr == *'every shard needs a list of its own; put {shard} into the name' ]]
+    gf in -r -k box -o out2 --shard 1/2 --failures list
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'every shard needs a list of its own; put {shard} into the name' ]]
+    gf in -r -k box -o out2 --shard 1/1 --failures list
+    [ -e list ]
+}
+
+@test "--failures: names that count are refused" {
+    scene rgb8 a.png
+    local option
+    for option in --name --montage; do
+        gf a.png -k box "$option" 'p{index}.png' --failures list
+        [ "$status" -eq 2 ]
+        [ "$stderr" = 'gpufilter: --failures goes with names that do not depend on {index}: a run over the list counts anew' ]
+        [ ! -e p1.png ]
+    done
+}
+
+@test "--files-from: two lists are refused" {
+    scene rgb8 a.png
+    echo a.png >list
+    gf -T list -T list -k box
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --files-from is given twice; put the lists into one (- reads standard input)' ]
+    [ ! -e a.box.png ]
 }
 
 @test "--failures: the lists of all shards go together, whoever has the name with a newline" {

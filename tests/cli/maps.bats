@@ -95,7 +95,7 @@ row() { # a.npy: the picture 1 2 3
     [ "$stderr" = 'gpufilter: out/a.conv.01.png: both one/a.png and two/a.png would be written here' ]
     gf one -k conv:weights=w.npy -o one --overwrite
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: one/a.conv.03.png: the output is another input of this call, one/a.conv.03.png' ]
+    [ "$stderr" = 'gpufilter: one/a.conv.03.png: the output is another input of this call, one/a.conv.03.png; give outputs a folder of their own' ]
     npy '|u1' 1 '5, 1, 1' '\x01\x02\x03\x04\x05' >two/b.npy
     cp two/b.npy one/b.npy
     gf one/b.npy two/b.npy -k box --format png -o out/

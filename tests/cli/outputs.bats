@@ -60,6 +60,19 @@ load common
     [ -z "$stderr" ]
 }
 
+@test "what cICP says of colours is left out with a note" {
+    scene rgb8 a.png
+    {
+        head -c 33 a.png # signature and header
+        printf '\0\0\0\x04cICP\x09\x10\0\1%b' '\x4d\x23\x23\xfe'
+        tail -c +34 a.png
+    } >b.png
+    gf b.png -k identity
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'gpufilter: b.png: what cICP says of its colours is left out' ]
+    same_picture a.png b.identity.png
+}
+
 @test "Photoshop's block, in which IPTC stands, goes from JPEG to JPEG" {
     scene gray8 a.png
     gf a.png -k identity -o b.jpg
@@ -236,7 +249,7 @@ load common
     scene gray8 a.box.png
     gf a.png a.box.png -k box --overwrite
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: a.box.png: the output is another input of this call, a.box.png' ]
+    [ "$stderr" = 'gpufilter: a.box.png: the output is another input of this call, a.box.png; give outputs a folder of their own' ]
 }
 
 @test "two outputs of one name are found before anything starts" {
@@ -377,6 +390,8 @@ load common
     cmp file.png pipe2.png
     "$GPUFILTER" a.png -k sobel -o - --format jpeg >pipe.jpg
     [ "$(od -An -N3 -tx1 pipe.jpg)" = ' ff d8 ff' ]
+    "$GPUFILTER" a.png -k sobel -v -o - 2>said >pipe.png
+    grep -q '^gpufilter: standard output: computed by ' said
     gf a.png - - -k sobel -o out/
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: standard input (-) can be read only once' ]

@@ -13,6 +13,14 @@ for line in sys.stdin:
     print(*(entry.get(name) for name in sys.argv[1:]))' "$@" <<<"$output"
 }
 
+@test "--json: the picture is read once, whatever is made of it" {
+    scene rgb8 a.png 64x48
+    gf a.png -k sobel -k box -k identity -o out/ --json
+    [[ $output == *'"bytes":36864.0,'* ]] # 9216 each, the picture and three outputs
+    gf a.png -k gaussian:sigma=20 -o b.png --json
+    [[ $output == *'"bytes":19720.0,"intensity":'* ]] # 18432, and 2 x 161 weights of 4
+}
+
 @test "--json: a line a picture, whatever became of it" {
     mkdir in
     scene rgb8 in/a.png

@@ -252,6 +252,7 @@ static void test_separable(void **state)
     assert_true(work_of("separable", step, square(16)).operations == 64.0 * 64 * 2 * 30);
     assert_true(work_of("constant", step, square(1)).operations == 64.0 * 64 * 2 * 225);
     assert_true(gf_model_least(step, false).operations == 64.0 * 64 * 2 * 30);
+    assert_true(gf_model_least(step, false).loaded == 4.0 * (64 * 64 + 30));
     drop();
 }
 
