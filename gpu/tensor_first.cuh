@@ -296,7 +296,8 @@ __device__ void add_channel(const Taps<F> &taps, const uint32_t *words, const fl
     }
 }
 
-/* The products of one step of a kernel of pairs with all rows of a unit, lower times upper first. */
+/* The products of one step of a kernel of pairs with all rows of a unit, those of lower numbers
+ * first. */
 template <typename F>
 __device__ void multiply_pairs(Sums<F> *part, const uint4 &a, const uint32_t (&upper)[F::rows],
                                const uint32_t (&lower)[F::rows])
