@@ -74,7 +74,9 @@ GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfR
 {
     GfSample sample = file_sample(options, job, reader);
     bool stretched = options->montage ? options->montage_scale != GF_MONTAGE_NONE : options->minmax;
-    return stretched && !gf_sample_is_float(sample) ? GF_F32 : sample;
+    if (!stretched || gf_sample_is_float(sample))
+        return sample;
+    return reader->format.sample == GF_F64 ? GF_F64 : GF_F32;
 }
 
 /* ---- opening ---- */

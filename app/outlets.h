@@ -33,8 +33,8 @@ typedef struct GfOutlets {
 /* Whether every output of the job is there already. */
 bool gf_outlets_exist(const GfJob *job);
 
-/* The sample type that the plan is to give for a picture of the reader: that of the files, or
- * floats where a stretch follows. */
+/* The sample type that the plan is to give for a picture of the reader: that of the files, or where
+ * a stretch follows floats, doubles for a picture of those. */
 GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader);
 
 /* Makes missing folders and begins all files; formats[i] is the format of filter i's output. The

@@ -136,6 +136,15 @@ row() { # a.npy: the picture 1 2 3
     [[ $stderr == *'png holds gray or RGB'* ]]
 }
 
+@test "--range minmax, --montage: numbers that only f64 tells apart" {
+    local tail='\x80\x84\x2e\x41' zeros='\x00\x00' # a million, and 2^-12, 2^-11, 2^-10 more
+    npy '<f8' 8 '1, 4' "$zeros\x00\x00$tail$zeros\x20\x00$tail$zeros\x40\x00$tail$zeros\x80\x00$tail" >a.npy
+    gf a.npy -k identity --range minmax --depth 8 -o b.npy
+    [ "$(values u1 b.npy)" = '0 64 128 255' ]
+    gf a.npy -k identity --montage c.npy
+    [[ $(values u1 c.npy) == *' 0 64 128 255 '* ]]
+}
+
 @test "--range minmax: from black to white" {
     row
     gf a.npy -k identity --range minmax --depth 8 -o b.npy
