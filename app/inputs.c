@@ -125,7 +125,7 @@ static GfStatus visit(Walk *state, const char *path, const char *folder, const s
         bool skipped = state->has_skipped && about.st_dev == state->skipped.st_dev &&
                        about.st_ino == state->skipped.st_ino;
         if (state->recursive && skipped)
-            gf_say_note(inside, "is left out: the outputs go there");
+            gf_say_note(inside, "left out, since the outputs go there");
         else if (state->recursive)
             status = walk(state, inside, below);
     } else if (gf_codec_for_path(name)) {

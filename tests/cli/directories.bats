@@ -54,7 +54,7 @@ tree() {
     [ -z "$stderr" ]
     gf in -r -k box -o in/out --overwrite
     [ "$status" -eq 0 ]
-    [ "$stderr" = 'gpufilter: in/out: is left out: the outputs go there' ]
+    [ "$stderr" = 'gpufilter: in/out: left out, since the outputs go there' ]
     [ "$(find in/out -type f | wc -l)" -eq 1 ]
     gf in/out -r -k box -o in/out
     [ "$status" -eq 0 ]
