@@ -337,7 +337,7 @@ static void outputs_are_the_same(void **state)
     }
 }
 
-/* The rows in flight need 30.7 KiB at least; those that were decoded ahead count, but never take what
+/* The rows in flight need 31 KiB at least; those that were decoded ahead count, but never take what
  * others need. */
 static void memory_suffices_as_before(void **state)
 {
