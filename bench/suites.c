@@ -123,7 +123,7 @@ static GfStatus u16_cases(Specs *specs)
         bool wide;
     } kinds[] = {{TAPS_RANDOM, false}, {TAPS_GAUSS, false}, {TAPS_RANDOM, true}};
     for (size_t i = 0; i < COUNT(sizes); i++)
-        for (size_t kernel = 3; kernel <= 9; kernel += 2)
+        for (size_t kernel = 3; kernel <= 15; kernel += 2)
             for (size_t channels = 1; channels <= 3; channels += 2)
                 for (size_t k = 0; k < COUNT(kinds); k++) {
                     Spec spec = picture(GF_U16, channels, kernel, kinds[k].taps);
@@ -546,7 +546,7 @@ const Suite suites[] = {
     {"special", "one input channel, f32, 1 to 32 filters", special_cases, true},
     {"u8", "pictures of 8192 x 8192, all sample types", u8_cases, true},
     {"sizes", "3 x 3 on bytes, pictures of 64 x 64 to 8192 x 8192", sizes_cases, true},
-    {"u16", "samples of 16 bits, kernels of 3 x 3 to 9 x 9, pictures of 64 x 64 to 8192 x 8192",
+    {"u16", "samples of 16 bits, kernels of 3 x 3 to 15 x 15, pictures of 64 x 64 to 8192 x 8192",
      u16_cases, true},
     {"small", "gray pictures of 64 x 64 to 2048 x 2048, kernels of 3 x 3 to 9 x 9, and layers",
      small_cases, true},

@@ -17,3 +17,4 @@
 #include "gpu/tensor_bytes.cuh"
 #include "gpu/tensor_first.cuh"
 #include "gpu/tensor_rolling.cuh"
+#include "gpu/tensor_strips.cuh"

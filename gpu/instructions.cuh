@@ -149,6 +149,17 @@ __device__ inline float gf_take_and_set(float *v, float scale, float offset, flo
     return taken;
 }
 
+/* The same of a whole number: what it is, and what becomes of it: bits that are kept, and others
+ * set. */
+__device__ inline int gf_take_and_set(int *v, int kept, int set)
+{
+    int taken;
+    asm volatile("mov.b32 %0, %1;\nlop3.b32 %1, %1, %2, %3, 0xEA;"
+                 : "=&r"(taken), "+r"(*v)
+                 : "r"(kept), "r"(set));
+    return taken;
+}
+
 /* ---- memory ---- */
 
 /* Moves an address by so many bytes. (Where the compiler sees it, it finds every row's address

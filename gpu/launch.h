@@ -222,6 +222,7 @@ cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream
  * which are f32 in device memory, on the current device's default stream. */
 bool gf_tensor_rolls(const GfLaunch *launch); /* can it, and its rows begin where words do? */
 cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_words(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_factors(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);

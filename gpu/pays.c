@@ -87,12 +87,11 @@ static bool special_pays_on_bytes(const GfStep *step)
            step->out_width * step->out_height <= 1 << 18;
 }
 
-/* Do sums roll of a bank that is no product? Only where its rows begin as words do. */
+/* Do sums of a bank roll? Only where its rows begin as words do. */
 static bool does_roll(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     GfTensorRolling rolling;
-    return card->groups && !step->separable &&
-           (!use->packed || step->out_width * step->channels % 4 == 0) &&
+    return card->groups && (!use->packed || step->out_width * step->channels % 4 == 0) &&
            gf_tensor_rolling_plan(step, false, &rolling);
 }
 
@@ -149,16 +148,19 @@ static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
     return pixels > (use->wide ? 1 << 18 : 3 << 17) && (!slow || pixels < 1 << 23);
 }
 
-/* The upper bytes and the lower ones, of strips that a narrow picture leaves mostly empty. Sums in
- * f32 of gray ones roll in `special`, which is faster at 9 x 9 and slower at 13 x 13
- * (bench/results/2026-11-26-h200-2.md). */
-static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, double work)
+/* Where sums do not roll: the upper bytes and the lower ones, of strips that a narrow picture leaves
+ * mostly empty. Sums in f32 of gray ones roll in `special`, which is faster at 9 x 9 and slower at
+ * 13 x 13 (bench/results/2026-11-26-h200-2.md). */
+static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const GfCard *card,
+                                   double work)
 {
     const size_t least = step->channels > 1 ? 11 : use->wide ? 9 : 13;
     const size_t side = gf_special_side(&step->linear);
     if (!gf_tensor_is_large(step))
         return levels_pay(step, use, side);
-    return side >= least && step->out_width >= 192 && work >= 3 << 24;
+    if (does_roll(step, use, card))
+        return true;
+    return !step->separable && side >= least && step->out_width >= 192 && work >= 3 << 24;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -168,13 +170,13 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     const double samples = pixels_of(step, use) * (double)step->channels;
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * samples;
     if (step->in == GF_U16)
-        return tensor_pays_on_16_bits(step, use, work);
+        return tensor_pays_on_16_bits(step, use, card, work);
     const double strips = side > 7 || (side == 7 && step->separable) ? 3 << 18 : 1 << 20;
     if (side == 1 || special_pays_on_bytes(step) || strips_pay(step, use, strips))
         return false;
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 25;
-    if (side > 3 && does_roll(step, use, card))
+    if (side > 3 && !step->separable && does_roll(step, use, card))
         return samples >= least_for_rolling(step, side);
     return samples >= least_for_strips(step, side);
 }

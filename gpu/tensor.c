@@ -41,11 +41,11 @@ static GfStatus open_large(const GfStep *step, GfTensorState *tensor)
 static GfStatus open_bank(const GfStep *step, size_t tiling, GfTensorState *tensor)
 {
     GfTensorRolling *rolling = &tensor->rolling;
-    if (gf_tensor_is_large(step))
-        return open_large(step, tensor);
     if (gf_has_groups() &&
         gf_tensor_rolling_plan(step, tiling == GF_TENSOR_ROLLING_TILING, rolling))
         GF_TRY(upload(rolling->halves, sizeof rolling->halves, (void **)&tensor->halves));
+    if (gf_tensor_is_large(step))
+        return open_large(step, tensor);
     gf_tensor_plan(step, &tensor->plan);
     return upload(tensor->plan.words, gf_tensor_words(&tensor->plan) * sizeof *tensor->words,
                   (void **)&tensor->words);

@@ -1,6 +1,7 @@
-/* Pictures of 8 and 16 bits as `tensor` takes them for products of bytes (tensor.cu) and of halves
- * (tensor_factors.cu): a warp owns a strip of so many samples and walks down its rows, which come,
- * a batch after another, through a ring in shared memory. A strip S says of what kind it is:
+/* Pictures of 8 and 16 bits as `tensor` takes them for products of bytes (tensor_strips.cuh) and of
+ * halves (tensor_factors.cu): a warp owns a strip of so many samples and walks down its rows, which
+ * come, a batch after another, through a ring in shared memory. A strip S says of what kind it
+ * is:
  *     channels  samples from one of its to the next one: 1, or 3 of RGB by channel
  *     size      bytes of a sample
  *     team      threads that bring rows: a warp, or a block, whose warps have the strip's channels
@@ -360,6 +361,9 @@ struct GfByteCut {
 };
 
 using GfByteKernel = void (*)(GfByteStrips);
+
+/* The kernel for samples of 16 bits in planes of digits; NULL: there is none. */
+GfByteKernel gf_find_levels(const GfTensor &plan);
 
 /* Launches a kernel of strips that are cut in that way; cudaErrorNotSupported where it is NULL. */
 cudaError_t gf_launch_bytes(const GfLaunch *launch, GfByteKernel kernel, const GfByteCut &cut,

@@ -6,7 +6,26 @@
 #include "gpu/tensor.h"
 #include "gpu/tensor_weights.h"
 
-enum { BLOCK = 8, WORD = 4, LANES = GF_TENSOR_LANES };
+enum {
+    BLOCK = 8,
+    WORD = 4,
+    LANES = GF_TENSOR_LANES,
+    PRODUCT = GF_TENSOR_SIDE /* a side of the largest product of a column and a row that goes so */
+};
+
+/* The step with all taps of its kernel, for which there is room; of larger products without. */
+static GfStep with_taps(const GfStep *step, double (*room)[PRODUCT * PRODUCT])
+{
+    GfStep whole = *step;
+    const GfLinear *linear = &step->linear;
+    if (linear->weights || linear->filters != 1 || linear->width > PRODUCT ||
+        linear->height > PRODUCT)
+        return whole;
+    for (size_t i = 0; i < linear->width * linear->height; i++)
+        (*room)[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
+    whole.linear.weights = *room;
+    return whole;
+}
 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed_u8 = 9e-4, allowed_u16 = 4.5e-2;
@@ -76,12 +95,14 @@ static double allowed(const GfStep *step)
 
 bool gf_tensor_large_is_exact(const GfStep *step)
 {
-    const GfLinear *linear = &step->linear;
+    double room[PRODUCT * PRODUCT];
+    const GfStep whole = with_taps(step, &room);
+    const GfLinear *linear = &whole.linear;
     size_t planes;
     if (gf_sample_is_float(step->out) || !linear->weights)
         return false;
-    return reach(step, gf_weights_unit(linear->weights, linear->width * linear->height, &planes)) <=
-           allowed(step);
+    return reach(&whole, gf_weights_unit(linear->weights, linear->width * linear->height,
+                                         &planes)) <= allowed(&whole);
 }
 
 static GfStatus check_weights(const GfStep *step)
@@ -103,12 +124,16 @@ static GfStatus check_weights(const GfStep *step)
 
 GfStatus gf_tensor_large_supports(const GfStep *step)
 {
-    const GfLinear *linear = &step->linear;
-    const bool single = linear->filters == 1 && !step->separable && linear->weights;
+    double room[PRODUCT * PRODUCT];
+    const GfStep whole = with_taps(step, &room);
+    const GfLinear *linear = &whole.linear;
+    const bool fits = linear->width <= PRODUCT && linear->height <= PRODUCT;
+    const bool single = linear->filters == 1 && linear->weights &&
+                        (!step->separable || (step->in == GF_U16 && fits));
     if (!single && step->in == GF_U16)
-        return gf_fail(
-            GF_EUNSUPPORTED,
-            "tensor: on 16 bits single kernels that are no products of a column and a row");
+        return gf_fail(GF_EUNSUPPORTED,
+                       "tensor: on 16 bits single kernels, those that are products "
+                       "of a column and a row within 15 x 15");
     if (!single)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: kernels of about 15 x 15 taps (two: 7 x 7), and less wide the more "
@@ -120,7 +145,7 @@ GfStatus gf_tensor_large_supports(const GfStep *step)
             GF_EUNSUPPORTED,
             "tensor: %d bytes of shared memory for rows of a tile, those of %zu x %zu take more",
             GF_SHARED_BYTES, linear->width, linear->height);
-    return check_weights(step);
+    return check_weights(&whole);
 }
 
 /* The two words of a lane, for one row of the matrix, plane p and 32 bytes of a block's window from
@@ -146,7 +171,9 @@ size_t gf_tensor_large_words(const GfTensorLarge *large)
 
 GfStatus gf_tensor_large_plan(const GfStep *step, GfTensorLarge *large, uint32_t **words)
 {
-    const GfLinear *linear = &step->linear;
+    double room[PRODUCT * PRODUCT];
+    const GfStep whole = with_taps(step, &room);
+    const GfLinear *linear = &whole.linear;
     large->unit = gf_weights_unit(linear->weights, linear->width * linear->height, &large->planes);
     large->groups = gf_large_groups(linear);
     large->rows = gf_large_rows(linear);

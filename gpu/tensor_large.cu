@@ -1,8 +1,8 @@
-/* Method `tensor` for kernels whose second matrix is too large for registers (gpu/tensor.cu has the
- * others): any height, and any width of which some rows of a tile's input have room in shared
- * memory. Products of bytes, exact, the weights being integers in one plane of signed bytes or in
- * three (gpu/tensor_shape.h). Of samples of 16 bits the upper bytes and the lower ones are
- * multiplied, each by themselves: the sums of a plane of weights times upper bytes belong to those
+/* Method `tensor` for kernels whose second matrix is too large for registers
+ * (gpu/tensor_strips.cuh has the others): any height, and any width of which some rows of a tile's
+ * input have room in shared memory. Products of bytes, exact, the weights being integers in one
+ * plane of signed bytes or in three (gpu/tensor_shape.h). Of samples of 16 bits the upper bytes and
+ * the lower ones are multiplied, each by themselves: the sums of a plane of weights times upper bytes belong to those
  * of the next plane times lower bytes. Beyond the sources.
  *
  * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes

@@ -14,13 +14,7 @@ enum { LEAST_ROWS_BY_CHANNEL = 5, LEAST_PLANES = 2, LEAST_PLANES_BY_CHANNEL = 3 
 /* Of what the rule of filters/backend.h allows beyond a half, in steps of the output. */
 static const double allowed = 4.8e-2;
 
-/* How weights become planes: all levels of their digits times bytes but for the lowest of several,
- * lower bytes times last digits. */
-typedef struct Levels {
-    size_t digits, planes, lowest;
-} Levels;
-
-static bool levels_fit(const Levels *levels, const GfTaps *taps)
+static bool levels_fit(const GfLevels *levels, const GfTaps *taps)
 {
     for (size_t p = 0; p < levels->planes; p++) {
         long above = 0, below = 0;
@@ -37,7 +31,7 @@ static bool levels_fit(const Levels *levels, const GfTaps *taps)
 
 /* How far off a sample may be, in steps of the output: weights are, and sums without their lowest
  * level; joined in f32, scaled and added to the offset these are rounded. */
-static double reach(const GfStep *step, const Levels *levels, const GfTaps *taps)
+static double reach(const GfStep *step, const GfLevels *levels, const GfTaps *taps)
 {
     const size_t count = gf_taps_count(taps);
     const double offset = fabs(step->linear.offset * step->gain + step->mid);
@@ -49,35 +43,37 @@ static double reach(const GfStep *step, const Levels *levels, const GfTaps *taps
            0x1p-24 * (roundings * (USHRT_MAX + offset) + offset);
 }
 
-/* In as few planes as are exact enough: two of small integers, else three or four. False: none are,
- * or the step, as it is computed, is another. */
-static bool find_levels(const GfStep *step, Levels *levels, GfTaps *taps)
+/* Two planes of small integers, else three or four. */
+bool gf_tensor_find_levels(const GfStep *step, GfLevels *levels, GfTaps *taps)
 {
     if (step->in != GF_U16 || step->out != GF_U16 || step->linear.filters != 1 ||
-        !gf_tensor_finishes(step) || step->keep_alpha || !gf_block_fits(step))
+        !gf_tensor_finishes(step) || step->keep_alpha)
         return false;
     gf_taps_of(&step->linear, 0, taps);
-    *levels = taps->planes == 1 ? (Levels){1, 2, 0} : (Levels){3, 3, 1};
+    *levels = taps->planes == 1 ? (GfLevels){1, 2, 0} : (GfLevels){3, 3, 1};
     if (levels->digits > 1 && reach(step, levels, taps) > allowed) {
-        *levels = (Levels){4, 4, 1};
+        *levels = (GfLevels){4, 4, 1};
         taps->unit /= 256.0;
     }
-    return reach(step, levels, taps) <= allowed && levels_fit(levels, taps);
+    return reach(step, levels, taps) <= allowed;
 }
 
 size_t gf_tensor_levels_count(const GfStep *step)
 {
     GfTaps taps;
-    Levels levels;
-    return find_levels(step, &levels, &taps) ? levels.planes : 0;
+    GfLevels levels;
+    return gf_block_fits(step) && gf_tensor_find_levels(step, &levels, &taps) &&
+                   levels_fit(&levels, &taps)
+               ? levels.planes
+               : 0;
 }
 
 void gf_tensor_levels_plan(const GfStep *step, GfTensor *tensor)
 {
     const bool by_channel = tensor->by_channel;
     GfTaps taps;
-    Levels levels = {0};
-    (void)find_levels(step, &levels, &taps);
+    GfLevels levels = {0};
+    (void)gf_tensor_find_levels(step, &levels, &taps);
     /* There is no code for two by channel. */
     tensor->planes = gf_max(levels.planes, by_channel ? LEAST_PLANES_BY_CHANNEL : LEAST_PLANES);
     tensor->height =

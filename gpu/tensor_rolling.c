@@ -96,6 +96,8 @@ static bool plan_rolling(const GfStep *step, GfTensorRolling *rolling)
 
 bool gf_tensor_rolling_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling)
 {
+    if (step->in == GF_U16)
+        return gf_tensor_words_plan(step, any_size, rolling);
     const size_t samples = step->out_width * step->channels;
     const GfStep one = gf_block_one_channel(step);
     const bool by_channel = step->channels == RGB &&

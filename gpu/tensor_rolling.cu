@@ -133,18 +133,6 @@ __device__ void load_tiles(const uint8_t *from, uint32_t (&a)[S::tiles][S::steps
     }
 }
 
-/* Where sample `own` of a strip goes in row y of a unit. */
-__device__ uint8_t *find_output(const Rolling &s, const Unit &u, int own, int y)
-{
-    return static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
-           (static_cast<ptrdiff_t>(u.top) + y) * static_cast<ptrdiff_t>(s.out.stride);
-}
-
-__device__ bool is_within(int y, int rows)
-{
-    return static_cast<unsigned>(y) < static_cast<unsigned>(rows);
-}
-
 /* What is known of rows that are stored: all are of the unit, and none ends within a word; all but
  * the first; neither. */
 enum Known { EVERY, WHOLE, NOTHING };
@@ -580,31 +568,11 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
 template <typename S> Rolling describe(const GfLaunch *launch, const GfTensorState *state)
 {
     const GfStep *step = launch->step;
-    const GfTensorRolling &plan = state->rolling;
-    Rolling s = {};
-    s.in = launch->in;
-    s.out = launch->out;
-    s.y0 = launch->y0;
-    s.height = launch->y1 - launch->y0;
-    s.in_width = static_cast<long long>(step->in_width);
-    s.in_height = static_cast<long long>(step->in_height);
-    s.origin_y = step->origin_y;
-    s.channels = static_cast<int>(step->channels);
-    s.post_channels = static_cast<int>(step->post_channels);
-    s.in_samples = static_cast<int>(step->in_width * step->channels);
-    s.out_samples = static_cast<int>(step->out_width * step->channels);
-    s.lead = plan.first_byte & (S::line - 1);
-    s.start = plan.first_byte - s.lead;
-    s.first_tap = static_cast<int>(step->origin_x) * s.channels;
-    s.last_tap = s.first_tap + static_cast<int>(step->linear.width - 1) * s.channels;
-    s.last_row = static_cast<int>(step->linear.height) - 1;
-    s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
+    Rolling s = describe_rows<S>(launch, state->rolling);
     s.keep_alpha = step->keep_alpha;
-    s.border = step->border;
-    if (step->border == GF_BORDER_CONSTANT)
-        s.border_byte = static_cast<uint8_t>(step->border_value);
+    s.border_word *= 0x0101;
     const double byte = 0x1p24 * step->gain; /* what a product with 1 is multiplied by */
-    s.scale = static_cast<float>(step->linear.scale * plan.unit * byte);
+    s.scale = static_cast<float>(step->linear.scale * state->rolling.unit * byte);
     s.bare_offset = static_cast<float>(step->linear.offset * step->gain);
     s.offset = static_cast<float>(step->linear.offset * step->gain + step->mid);
     s.kept_scale = static_cast<float>(byte);
@@ -612,44 +580,12 @@ template <typename S> Rolling describe(const GfLaunch *launch, const GfTensorSta
     return s;
 }
 
-/* So many parts a unit that blocks have least to do, in units that begin together; of several such
- * numbers the least, since rows that are read twice are then read soon after each other. */
-template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Rolling *s)
-{
-    const size_t strips = gf_divide_up(static_cast<size_t>(s->out_samples), size_t{S::strip});
-    size_t best = SIZE_MAX;
-    for (size_t waves = 1; waves <= WAVES; waves++) {
-        const size_t wanted = waves * blocks_at_once / (strips * launch->count);
-        const size_t rows = gf_divide_up(s->height, wanted ? wanted : 1);
-        const size_t parts = gf_divide_up(rows + S::rows - 1, size_t{S::turns});
-        const size_t chunks = gf_divide_up(s->height, parts * S::turns - (S::rows - 1));
-        const size_t units = strips * chunks * launch->count;
-        const size_t work = gf_divide_up(units, blocks_at_once) * parts;
-        if (work > best)
-            continue;
-        best = work;
-        s->strips = static_cast<unsigned>(strips);
-        s->chunks = static_cast<unsigned>(chunks);
-        s->units = static_cast<unsigned>(units);
-        s->parts = static_cast<int>(parts);
-    }
-}
-
 template <typename S> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Rolling s = describe<S>(launch, static_cast<const GfTensorState *>(launch->state));
-    int blocks = 0;
     const auto kernel =
         s.out_samples % S::together == 0 ? tensor_rolling<S, WHOLE> : tensor_rolling<S, NOTHING>;
-    cudaError_t error = gf_allow_shared(kernel, S::bytes);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, S::bytes);
-    if (error != cudaSuccess || blocks == 0)
-        return error != cudaSuccess ? error : cudaErrorLaunchOutOfResources;
-    const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
-    cut<S>(launch, at_once, &s);
-    const unsigned grid = s.units < at_once ? s.units : static_cast<unsigned>(at_once);
-    return gf_launch(kernel, {grid, THREADS, S::bytes}, stream, s);
+    return launch_rolling<S>(launch, kernel, s, stream);
 }
 
 using Run = decltype(&run<Shape<3, 1, 1, 1>>);
@@ -702,7 +638,8 @@ extern "C" bool gf_tensor_rolls(const GfLaunch *launch)
 {
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
     const GfTensorRolling &plan = state->rolling;
-    const size_t together = plan.block < BLOCK && !plan.by_channel ? 2 * WORD : WORD;
+    const bool colours = plan.by_channel && launch->step->in == GF_U8;
+    const size_t together = plan.block < BLOCK && !colours ? 2 * WORD : WORD;
     return state->halves && (launch->tiling == 0 || launch->tiling == GF_TENSOR_ROLLING_TILING) &&
            gf_aligned(launch->out.samples, launch->out.stride, launch->out.batch, together);
 }
@@ -710,6 +647,8 @@ extern "C" bool gf_tensor_rolls(const GfLaunch *launch)
 extern "C" cudaError_t gf_launch_tensor_rolling(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfTensorState *state = static_cast<const GfTensorState *>(launch->state);
+    if (launch->step->in == GF_U16)
+        return gf_launch_tensor_words(launch, stream);
     const Run run = find_run(state->rolling);
     return run ? run(launch, stream) : cudaErrorNotSupported;
 }

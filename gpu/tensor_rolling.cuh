@@ -1,6 +1,7 @@
-/* What the kernel of tensor_rolling.cu is told, how its strips are cut into units, and the warp
- * that brings their rows: stretches that lie on the picture as copies of the bulk, the odd bytes at
- * its sides and rows beyond it by the border's rule. So those who multiply know no border. */
+/* What the kernels of tensor_rolling.cu and tensor_words.cu are told, how their strips are cut into
+ * units, and the warp that brings their rows: stretches that lie on the picture as copies of the
+ * bulk, the odd bytes at its sides and rows beyond it by the border's rule. So those who multiply
+ * know no border. A row of samples of 16 bits is one of bytes here, with twice as many channels. */
 #pragma once
 
 #include "gpu/blocks.cuh"
@@ -36,17 +37,19 @@ struct Rolling {
     int parts; /* of input rows, of a unit: S::turns each */
     bool vectors_in, keep_alpha;
     GfBorder border;
-    uint8_t border_byte;
+    uint16_t border_word; /* the constant; of bytes twice */
     float scale, offset;
     float bare_offset; /* of an opacity that is filtered like colours */
     float kept_scale;  /* of one that is copied */
     float zero;        /* not known when compiled */
+    int first_sum;     /* of 16 bits: what sums of the upper plane begin with */
     const uint16_t *halves;
 };
 
 /* How a kernel of HEIGHT rows is computed, or of HEIGHT - 1 in pairs: registers and shared memory
  * for so many blocks of threads. */
 template <int HEIGHT, int STEPS, int PLANES, int CHANNELS> struct Shape {
+    static constexpr int size = 1; /* bytes of a sample */
     static constexpr int height = HEIGHT, steps = STEPS, planes = PLANES;
     static constexpr bool pairs = HEIGHT % 2 == 0;
     static constexpr int block = pairs ? 2 : BLOCK; /* samples */
@@ -105,6 +108,18 @@ template <typename S> __device__ Unit find_unit(const Rolling &s, unsigned unit)
     return u;
 }
 
+/* Where sample `own` of a strip goes in row y of a unit. */
+__device__ inline uint8_t *find_output(const Rolling &s, const Unit &u, int own, int y)
+{
+    return static_cast<uint8_t *>(s.out.samples) + u.picture * s.out.batch + u.sample + own +
+           (static_cast<ptrdiff_t>(u.top) + y) * static_cast<ptrdiff_t>(s.out.stride);
+}
+
+__device__ inline bool is_within(int y, int rows)
+{
+    return static_cast<unsigned>(y) < static_cast<unsigned>(rows);
+}
+
 /* A ring of batches of rows, and who waits for whom. */
 template <typename S> struct Ring {
     uint8_t *rows;
@@ -161,6 +176,12 @@ __device__ inline int find_place(const Rolling &s, int at)
     const int pixel = (at - (at < 0 ? s.channels - 1 : 0)) / s.channels;
     const long long x = gf_border_index(pixel, s.in_width, s.border);
     return x < 0 ? -1 : static_cast<int>(x) * s.channels + (at - pixel * s.channels);
+}
+
+/* The constant's byte at such a place. */
+template <typename S> __device__ uint8_t border_at(const Rolling &s, int at)
+{
+    return static_cast<uint8_t>(S::size == 1 ? s.border_word : s.border_word >> at % 2 * 8);
 }
 
 /* The k-th byte of those that no vector brings, from the span's start on. */
@@ -272,7 +293,7 @@ __device__ void fill_some(const Rolling &s, const Span &span, const uint8_t *row
         const int byte = find_odd(span, k / S::batch), from = find_place(s, span.start + byte);
         const uint8_t *found = row_of(row, k % S::batch);
         at[i] = k < count && found ? k % S::batch * S::pitch + byte : -1;
-        odd[i] = s.border_byte;
+        odd[i] = border_at<S>(s, byte);
         if (at[i] >= 0 && from >= 0)
             odd[i] = found[from];
     }
@@ -294,9 +315,10 @@ __device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, 
             break;
         const int r = row_of_lane<S>(i), byte = byte_of_lane<S>(i);
         const int from = places.of(byte);
+        const int at = find_odd(span, byte);
         if (byte < odd && batch.rows >> r & 1)
-            to[r * S::pitch + find_odd(span, byte)] =
-                from < 0 ? s.border_byte : static_cast<uint8_t>(batch.odd[i]);
+            to[r * S::pitch + at] =
+                from < 0 ? border_at<S>(s, at) : static_cast<uint8_t>(batch.odd[i]);
     }
 #pragma unroll 1
     for (int first = 0; first < odd * S::batch && few == 0; first += S::odd * WARP)
@@ -304,7 +326,7 @@ __device__ void fill(const Rolling &s, const Span &span, const Batch<S> &batch, 
 #pragma unroll 1
     for (unsigned left = batch.constant; left; left &= left - 1)
         for (int at = lane; at < span.end; at += WARP)
-            to[(__ffs(left) - 1) * S::pitch + at] = s.border_byte;
+            to[(__ffs(left) - 1) * S::pitch + at] = border_at<S>(s, at);
 }
 
 /* Copies begin first, then come the odd bytes, which were loaded while the batch before was waited
@@ -340,6 +362,75 @@ template <typename S> __device__ void bring_rows(const Rolling &s, Ring<S> ring)
             batch = find_batch<S>(s, u, b + 1, few, places);
         }
     }
+}
+
+/* ---- launches ---- */
+
+/* All but the numbers. */
+template <typename S> Rolling describe_rows(const GfLaunch *launch, const GfTensorRolling &plan)
+{
+    const GfStep *step = launch->step;
+    Rolling s = {};
+    s.in = launch->in;
+    s.out = launch->out;
+    s.y0 = launch->y0;
+    s.height = launch->y1 - launch->y0;
+    s.in_width = static_cast<long long>(step->in_width);
+    s.in_height = static_cast<long long>(step->in_height);
+    s.origin_y = step->origin_y;
+    s.channels = static_cast<int>(step->channels) * S::size;
+    s.post_channels = static_cast<int>(step->post_channels);
+    s.in_samples = static_cast<int>(step->in_width) * s.channels;
+    s.out_samples = static_cast<int>(step->out_width) * s.channels;
+    s.lead = plan.first_byte & (S::line - 1);
+    s.start = plan.first_byte - s.lead;
+    s.first_tap = static_cast<int>(step->origin_x) * s.channels;
+    s.last_tap = s.first_tap + static_cast<int>(step->linear.width - 1) * s.channels;
+    s.last_row = static_cast<int>(step->linear.height) - 1;
+    s.vectors_in = gf_aligned(s.in.samples, s.in.stride, s.in.batch, 16);
+    s.border = step->border;
+    if (step->border == GF_BORDER_CONSTANT)
+        s.border_word = static_cast<uint16_t>(step->border_value);
+    return s;
+}
+
+/* So many parts a unit that blocks have least to do, in units that begin together; of several such
+ * numbers the least, since rows that are read twice are then read soon after each other. */
+template <typename S> void cut(const GfLaunch *launch, size_t blocks_at_once, Rolling *s)
+{
+    const size_t strips = gf_divide_up(static_cast<size_t>(s->out_samples), size_t{S::strip});
+    size_t best = SIZE_MAX;
+    for (size_t waves = 1; waves <= WAVES; waves++) {
+        const size_t wanted = waves * blocks_at_once / (strips * launch->count);
+        const size_t rows = gf_divide_up(s->height, wanted ? wanted : 1);
+        const size_t parts = gf_divide_up(rows + S::rows - 1, size_t{S::turns});
+        const size_t chunks = gf_divide_up(s->height, parts * S::turns - (S::rows - 1));
+        const size_t units = strips * chunks * launch->count;
+        const size_t work = gf_divide_up(units, blocks_at_once) * parts;
+        if (work > best)
+            continue;
+        best = work;
+        s->strips = static_cast<unsigned>(strips);
+        s->chunks = static_cast<unsigned>(chunks);
+        s->units = static_cast<unsigned>(units);
+        s->parts = static_cast<int>(parts);
+    }
+}
+
+template <typename S>
+cudaError_t launch_rolling(const GfLaunch *launch, void (*kernel)(Rolling), Rolling s,
+                           cudaStream_t stream)
+{
+    int blocks = 0;
+    cudaError_t error = gf_allow_shared(kernel, S::bytes);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, S::bytes);
+    if (error != cudaSuccess || blocks == 0)
+        return error != cudaSuccess ? error : cudaErrorLaunchOutOfResources;
+    const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
+    cut<S>(launch, at_once, &s);
+    const unsigned grid = s.units < at_once ? s.units : static_cast<unsigned>(at_once);
+    return gf_launch(kernel, {grid, THREADS, S::bytes}, stream, s);
 }
 
 } // namespace gf_rolling

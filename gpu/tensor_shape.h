@@ -93,14 +93,30 @@ enum {
     GF_ROLLING_HALVES = 2 * GF_ROLLING_ROWS * GF_ROLLING_STEPS * GF_ROLLING_STEP * GF_ROLLING_BLOCK
 };
 
+/* On samples of 16 bits both matrices are bytes, weights planes of digits as above, blocks two
+ * samples. Of a window's words the halves of the second matrix have every other one. It has a row
+ * of zeros less than rows are multiplied at a time. */
+enum {
+    GF_WORDS_WINDOW = 32, /* bytes */
+    GF_WORDS_BLOCK = 2,   /* samples */
+    GF_WORDS_ROWS = 16,   /* of the second matrix */
+    GF_WORDS_PLANES = 4   /* likewise; three at least */
+};
+
 typedef struct GfTensorRolling {
     bool by_channel; /* blocks are pixels of one channel of RGB */
     size_t block;    /* samples: GF_ROLLING_BLOCK, or 2 */
     size_t planes, height, steps;
     int first_byte;
-    double unit;
-    /* The second matrix: planes (that of the lower halves first), rows, steps. */
-    uint16_t halves[GF_ROLLING_HALVES];
+    double unit;   /* of 16 bits that of the upper plane but two */
+    size_t each;   /* of 16 bits, else 0: rows that are multiplied at a time, */
+    int first_sum; /* and the bits with which sums of the upper plane begin, to be those of floats */
+    union {
+        /* The second matrix: planes (that of the lower halves first), rows, steps; */
+        uint16_t halves[GF_ROLLING_HALVES];
+        /* of digits (the lowest plane first) for each half of the window and sample 16 bytes. */
+        int8_t digits[GF_WORDS_PLANES * GF_WORDS_ROWS * GF_WORDS_BLOCK * GF_WORDS_WINDOW];
+    };
 } GfTensorRolling;
 
 /* ---- how `tensor` computes banks of one larger kernel ---- */

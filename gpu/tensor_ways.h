@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpu/launch.h"
+#include "gpu/tensor_blocks.h"
 
 /* How far off samples of 8 bits may be, in steps of the output: of what the rule of
  * filters/backend.h allows beyond a half. */
@@ -15,7 +16,17 @@ GfStatus gf_tensor_planes_support(const GfStep *step);
 /* Fills in planes, height, units and words, which are zeros before; the rest of the plan stands. */
 void gf_tensor_planes_plan(const GfStep *step, GfTensor *tensor);
 
-/* The same on 16 bits: gpu/tensor_levels.c. How many planes the second matrix has; 0: the step does
+/* How weights become planes on 16 bits (gpu/tensor_levels.c): all levels of their digits times bytes
+ * but for the lowest of several, lower bytes times last digits. */
+typedef struct GfLevels {
+    size_t digits, planes, lowest;
+} GfLevels;
+
+/* In as few planes as are exact enough. False: none are, or the step is another; its kernel has no
+ * more than GF_BLOCK_TAPS taps. */
+bool gf_tensor_find_levels(const GfStep *step, GfLevels *levels, GfTaps *taps);
+
+/* Their products with rows in registers. How many planes the second matrix has; 0: the step does
  * not go so. */
 size_t gf_tensor_levels_count(const GfStep *step);
 void gf_tensor_levels_plan(const GfStep *step, GfTensor *tensor);
@@ -24,3 +35,6 @@ void gf_tensor_levels_plan(const GfStep *step, GfTensor *tensor);
  * the plan is made there. */
 bool gf_tensor_uses_factors(const GfStep *step);
 void gf_tensor_factors_plan(const GfStep *step, GfTensor *tensor);
+
+/* gf_tensor_rolling_plan() on samples of 16 bits: gpu/tensor_words.c. */
+bool gf_tensor_words_plan(const GfStep *step, bool any_size, GfTensorRolling *rolling);

@@ -648,6 +648,34 @@ static void kernel_on_16_bits(size_t i, size_t most)
     run_trial(&trial, filter);
 }
 
+/* Sums on 16 bits that roll, on cards where they do: rows that begin as words do and end anywhere,
+ * units that end anywhere in a turn of the sums, constants of two unlike bytes. */
+static void rolling_words(size_t i)
+{
+    const size_t channels = i % 3 ? 1 : 3, most = 15;
+    const bool whole = i % 4 == 0;
+    const GfFormat format =
+        format_of(1 + below(i % 2 ? 500 : 140), 1 + below(whole ? 200 : 40), channels, GF_U16);
+    GfFilter *filter = new_filter();
+    const size_t columns = i % 5 ? 1 + below(most) : most, rows = i % 7 ? 1 + below(most) : most;
+    GfLinear *linear = i % 11 == 3
+                           ? add_factors(filter, 1, columns, rows)
+                           : add_kernel(filter, 1, columns, rows, whole ? INTEGER : FRACTION);
+    GfCard card;
+    must(gf_current_card(&card), "card");
+    linear->anchor_x = below(linear->width);
+    linear->anchor_y = below(linear->height);
+    GfPlanOptions options = options_of(GF_U16, (GfBorder)(i % GF_BORDER_VALID));
+    options.border_value = 40001.0;
+    Trial trial = trial_of("rolling words", format, options, filter);
+    trial.gap = format.width * channels % 4 ? aligned_gap(&format) : 4 * below(4);
+    trial.count = 1 + below(3);
+    trial.wide = i % 4 == 1;
+    /* Four planes of RGB do not. */
+    trial.tiling = card.groups && (channels == 1 || whole) ? GF_TENSOR_ROLLING_TILING : 0;
+    run_trial(&trial, filter);
+}
+
 /* Kernels that `tensor` stages through shared memory. */
 void test_large_kernels(void)
 {
@@ -666,6 +694,8 @@ void test_kernels_on_16_bits(void)
     for (size_t i = 0; i < 2 * cases; i++)
         kernel_on_16_bits(i / 2, i % 2 ? 9 : quick || below(3) ? 20 : 70);
     report(launches_of("tensor") - before > cases, "kernels on 16 bits", "few by tensor");
+    for (size_t i = 0; i < cases; i++)
+        rolling_words(i);
 }
 
 /* Now and then two kernels (`two`), other anchors and a function, on random pictures. Frees the

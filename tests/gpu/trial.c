@@ -97,6 +97,8 @@ static bool run_tiling(const Bout *bout, Stand *stand, const char *method, size_
         make_array(&bout->out, trial->count, trial->lay_out, trial->gap, trial->shift, POISON);
     bool done = launch_stand(stand, &in, &way, &out);
     describe_trial(bout, method, tiling, what, sizeof what);
+    report(done || tiling == 0 || tiling != trial->tiling || strcmp(method, "tensor") != 0, what,
+           "refused");
     if (done) {
         check_pictures(bout, &out, what);
         check_again(bout, stand, way, trial->count - 1, 1, &out, what);
@@ -123,7 +125,7 @@ static void run_row(const Bout *bout, const GfAlgorithm *row, Method *method)
     Stand *stand = make_stand(row, &bout->step, bout->pooled ? &bout->pool : NULL, bout->wide);
     report(run_tiling(bout, stand, row->name, 0), row->name, "its own tiling is refused");
     if (bout->trial->tiling > 0 && strcmp(row->name, "tensor") == 0)
-        report(run_tiling(bout, stand, row->name, bout->trial->tiling), row->name, "it is refused");
+        run_tiling(bout, stand, row->name, bout->trial->tiling);
     if (quick && tilings > 0)
         run_tiling(bout, stand, row->name, 1 + next_turn() % tilings);
     for (size_t t = 1; t <= tilings && !quick; t++)

@@ -613,6 +613,113 @@ static void test_who_rolls(void **unused)
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
 }
 
+/* On a picture of that size; a product of `factors`, unless they are NULL. */
+static void place(GfStep *step, size_t width, size_t height, double *factors)
+{
+    step->in_width = step->out_width = width;
+    step->in_height = step->out_height = height;
+    step->separable = factors;
+    step->linear.columns = step->linear.rows = factors;
+}
+
+/* Sample n of a block of 16 bits, from the digits of the second matrix; `rows` holds the samples of
+ * its window, those beyond the kernel, too. */
+static double multiply_digits(const GfTensorRolling *rolling, uint16_t (*rows)[GROUP], size_t n)
+{
+    const int8_t *digit = rolling->digits;
+    double sum = 0.0, unit = rolling->unit;
+    for (size_t p = 3; p < rolling->planes; p++)
+        unit /= 256.0;
+    for (size_t p = 0; p < rolling->planes; p++, unit *= 256.0) {
+        long plane = 0;
+        for (size_t r = 0; r < rolling->height; r++)
+            for (size_t k = 0; k < 2 * GROUP; k++) {
+                const int byte = rows[r][k / 2] >> 8 * (k % 2) & 0xFF;
+                plane += byte * digit[((p * rolling->height + r) * 2 + k / 4 % 2) * 2 * GROUP +
+                                      n * GROUP + k / 8 * 4 + k % 4];
+            }
+        if (p + 1 == rolling->planes) { /* with carries: bits of a float of 2^23 or more */
+            const long first = rolling->first_sum - 0x4B000000;
+            assert_in_range(first + plane, 1 << 16, (1 << 23) - (1 << 16));
+        }
+        sum += (double)plane * unit;
+    }
+    return sum;
+}
+
+/* A kernel on 16 bits against samples at random, or all as light as can be. */
+static void check_words(const GfStep *step, bool light)
+{
+    static GfTensorRolling rolling;
+    uint16_t rows[GF_WORDS_ROWS][GROUP];
+    const GfLinear *linear = &step->linear;
+    assert_true(gf_tensor_rolling_plan(step, true, &rolling));
+    assert_true(rolling.each == 2 || rolling.each == 4);
+    assert_int_equal(rolling.height, GF_WORDS_ROWS);
+    assert_true(rolling.height >= linear->height + rolling.each - 1);
+    assert_int_equal(rolling.by_channel, step->channels == RGB);
+    assert_int_equal(rolling.first_byte, 2 * step->origin_x * (ptrdiff_t)step->channels);
+    for (size_t i = 0; i < GF_WORDS_ROWS * (size_t)GROUP; i++)
+        rows[i / GROUP][i % GROUP] = light ? UINT16_MAX : (uint16_t)next();
+    for (size_t n = 0; n < GF_WORDS_BLOCK; n++) {
+        double exact = 0.0;
+        for (size_t i = 0; i < linear->width * linear->height; i++)
+            exact += linear->weights[i] * rows[i / linear->width][n + i % linear->width];
+        assert_true(fabs(multiply_digits(&rolling, rows, n) - exact) <= 0.05);
+    }
+}
+
+static void test_rolling_words(void **unused)
+{
+    double weights[15 * 15];
+    (void)unused;
+    for (int turn = 0; turn < 200; turn++) {
+        const size_t width = turn % 5 ? between(1, 15) : 15, count = width * between(1, 15);
+        const double scale = turn % 4 == 3 ? 1.0 : 1.0 / (double)count;
+        for (size_t i = 0; i < count; i++)
+            weights[i] = turn % 4 == 3   ? (double)between(0, 254) - 127.0
+                         : turn % 4 == 2 ? scale
+                                         : ((double)next() / 0x1p24 - 0.3) * scale;
+        GfStep step = bank(turn % 3 ? 1 : RGB, width, count / width, weights);
+        step.in = step.out = GF_U16;
+        check_words(&step, turn % 7 == 0);
+    }
+}
+
+/* Which do: of one channel or RGB, to 16 bits, within 15 x 15, on pictures that are large enough. */
+static void test_whose_words_roll(void **unused)
+{
+    double weights[16 * 16], steep[9];
+    static GfTensorRolling rolling;
+    (void)unused;
+    fill_small(weights, 16 * 16);
+    for (size_t channels = 1; channels <= 4; channels++) {
+        GfStep step = bank(channels, 15, 15, weights);
+        step.in = step.out = GF_U16;
+        assert_int_equal(gf_tensor_rolling_plan(&step, true, &rolling), channels % 2 == 1);
+        assert_false(gf_tensor_rolling_plan(&step, false, &rolling));
+        place(&step, 1024, 1024, NULL);
+        assert_int_equal(gf_tensor_rolling_plan(&step, false, &rolling), channels % 2 == 1);
+        step.out = GF_U8;
+        assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    }
+    GfStep step = bank(1, 16, 3, weights);
+    step.in = step.out = GF_U16;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    step = bank(1, 3, 16, weights);
+    step.in = step.out = GF_U16;
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
+    /* Four planes of digits of gray alone. */
+    for (size_t i = 0; i < 9; i++)
+        steep[i] = i == 4 ? 9.1234567 : -1.0153;
+    for (size_t channels = 1; channels <= RGB; channels += 2) {
+        step = bank(channels, 3, 3, steep);
+        step.in = step.out = GF_U16;
+        assert_int_equal(gf_tensor_rolling_plan(&step, true, &rolling), channels == 1);
+        assert_true(channels == RGB || rolling.planes == 4);
+    }
+}
+
 /* A copied opacity is a 1 where the anchor is, in the plane of upper halves. */
 static void test_rolling_opacity(void **unused)
 {
@@ -684,15 +791,6 @@ static const char *choose(const GfStep *step, int capability)
 {
     const GfCard card = {.capability = capability, .groups = capability == 90};
     return gf_algorithm_choose(step, NULL, &(GfUse){.pictures = 1}, &card)->name;
-}
-
-/* On a picture of that size; a product of `factors`, unless they are NULL. */
-static void place(GfStep *step, size_t width, size_t height, double *factors)
-{
-    step->in_width = step->out_width = width;
-    step->in_height = step->out_height = height;
-    step->separable = factors;
-    step->linear.columns = step->linear.rows = factors;
 }
 
 static const char *choose_for(const GfStep *step, bool wide)
@@ -899,6 +997,7 @@ int main(void)
         cmocka_unit_test(test_older_cards),      cmocka_unit_test(test_choice),
         cmocka_unit_test(test_rolling),          cmocka_unit_test(test_who_rolls),
         cmocka_unit_test(test_16_bits),          cmocka_unit_test(test_who_has_levels),
+        cmocka_unit_test(test_rolling_words),    cmocka_unit_test(test_whose_words_roll),
         cmocka_unit_test(test_rolling_opacity),  cmocka_unit_test(test_measured_pictures),
         cmocka_unit_test(test_measured_on_gray), cmocka_unit_test(test_measured_on_16_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,12 +31,11 @@ inline EMULATION_OWN void end_phase(Phase &phase)
     phase.parity ^= 1;
 }
 
-/* Where row i of a matrix in shared memory has its number k, of f16. */
-inline const unsigned char *place_in(uint64_t matrix, unsigned i, unsigned k)
+/* Where row i of a matrix in shared memory has its numbers of 16 bytes, the half-th of two. */
+inline const unsigned char *place_in(uint64_t matrix, unsigned i, unsigned half)
 {
     const auto field = [=](int from) { return (matrix >> from & 0x3FFF) << 4; };
-    return block_memory() + field(0) + i / 8 * field(32) + k / 8 * field(16) + i % 8 * 16 +
-           k % 8 * 2;
+    return block_memory() + field(0) + i / 8 * field(32) + half * field(16) + i % 8 * 16;
 }
 
 } // namespace emulation
@@ -102,7 +101,7 @@ inline void gf_begin_products()
 inline void gf_end_products()
 {
 }
-template <int RUNS> void gf_wait_for_products(float (&)[RUNS][4])
+template <int LATER = 0, typename Sum, int RUNS> void gf_wait_for_products(Sum (&)[RUNS][4])
 {
     emulation::wait_for_reads();
 }
@@ -124,7 +123,7 @@ inline Row read_row(uint64_t matrix, unsigned i)
 {
     Row row;
     for (unsigned k = 0; k < 16; k += 8) {
-        const unsigned char *from = place_in(matrix, i, k);
+        const unsigned char *from = place_in(matrix, i, k / 8);
         begin_read(from, 8 * sizeof(__half));
         unpack<__half>(reinterpret_cast<float(&)[8]>(row.of[k]), from);
     }
@@ -176,6 +175,27 @@ void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t seco
                               .a[k / 8][row][k % 2];
     }
     emulation::multiply_rows(d, rows, second);
+}
+
+template <int RUNS>
+void gf_begin_product(int (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t second)
+{
+    struct Own {
+        unsigned char a[2][2][4]; /* bytes that are 16 further on, rows, four bytes */
+    } own;
+    std::memcpy(&own, a, sizeof own);
+    const emulation::Told *told = emulation::meet(emulation::ALL, &own, sizeof own);
+    for (unsigned i = 0; i < RUNS * 4; i++) {
+        const unsigned column = i / 4 * 8 + emulation::lane() % 4 * 2 + i % 2;
+        for (unsigned k = 0; k < 32; k++) {
+            const unsigned char *from = emulation::place_in(second, column, k / 16) + k % 16;
+            if (k % 16 == 0 && i / 2 % 2 == 0)
+                emulation::begin_read(from, 16);
+            const Own &other =
+                emulation::told_by<Own>(told, emulation::lane() / 4 * 4 + k % 16 / 4);
+            d[i / 4][i % 4] += other.a[k / 16][i / 2 % 2][k % 4] * static_cast<signed char>(*from);
+        }
+    }
 }
 
 /* ---- registers, clusters ---- */

@@ -104,6 +104,13 @@ inline float gf_take_and_set(float *v, float scale, float offset, float next)
     return taken;
 }
 
+inline int gf_take_and_set(int *v, int kept, int set)
+{
+    const int taken = *v;
+    *v = (taken & kept) | set;
+    return taken;
+}
+
 /* ---- memory ---- */
 
 inline void gf_advance(uint8_t **at, size_t bytes)
