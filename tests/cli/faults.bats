@@ -327,6 +327,17 @@ limited() {
     diff -r expected out
 }
 
+@test "little address space: sheets of pictures that fit one at a time" {
+    ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
+    many 4
+    local sheets=(in --bank 'gabor:orientations=8' --montage '{stem}.png' --device cpu)
+    "$GPUFILTER" "${sheets[@]}" -o expected -q
+    # What pictures in flight had taken, stacks and large blocks, did not come back for those that were tried again.
+    limited 70000 "${sheets[@]}" -o out -j 8 --threads 8
+    [ "$status" -eq 0 ]
+    diff -r expected out
+}
+
 @test "what is over its share of --memory is done alone, with all of it" {
     many 8
     gf in -k sobel:x --range minmax -o one -j 1 --memory 4M
