@@ -157,7 +157,9 @@ void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *ban
 
 bool gf_record_is_fatal(const GfRecord *record)
 {
-    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE;
+    bool standard = record->output_count == 1 && strcmp(record->outputs[0], "-") == 0;
+    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE ||
+           (standard && record->error.status == GF_EWRITE);
 }
 
 void gf_record_not_started(const GfJobs *jobs, size_t first)
