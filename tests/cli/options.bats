@@ -220,6 +220,21 @@ says() {
     [ -c /dev/full ] || skip 'no /dev/full'
     run bash -c '"$GPUFILTER" --help >/dev/full'
     [ "$status" -eq 3 ]
+    # Lists that stdio would write in pieces.
+    local list
+    for list in 'completion bash' 'completion zsh' 'completion fish' 'filters --table'; do
+        # shellcheck disable=SC2016,SC2086 # two words
+        run bash -c '"$GPUFILTER" "$@" >/dev/full' - $list
+        [ "$status" -eq 3 ]
+        [ "$output" = 'gpufilter: standard output: No space left on device' ]
+    done
+}
+
+@test "a picture that standard output cannot take is one of the failures of status 3" {
+    scene gray8 a.png
+    run bash -c '"$GPUFILTER" a.png -k box -o - >&-'
+    [ "$status" -eq 3 ]
+    [ "$output" = 'gpufilter: a.png: standard output: writing failed: Bad file descriptor' ]
 }
 
 @test "the lists" {
