@@ -47,7 +47,7 @@ size_t gf_descriptors_pictures(const GfJobs *jobs, size_t wished)
     size_t pictures = gf_max(room / (2 + 2 * outputs), 1);
     if (pictures >= wished)
         return wished;
-    gf_say_detail(NULL, "%zu pictures at once: the limit of open files is %zu (ulimit -n)",
-                  pictures, (size_t)limit.rlim_cur);
+    gf_say_detail(NULL, "%zu picture%s at once: the limit of open files is %zu (ulimit -n)",
+                  pictures, pictures == 1 ? "" : "s", (size_t)limit.rlim_cur);
     return pictures;
 }

@@ -48,8 +48,8 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     if ((*text == '+' || *text == '-') && !gf_read_number(&text, &offset))
         return gf_fail(GF_EUSAGE, "the kernel's offset is not a number");
     if (*text++ != ':')
-        return gf_fail(GF_EUSAGE, "a kernel is written %zux%zu: and then its %zu numbers", side[0],
-                       side[1], side[0] * side[1]);
+        return gf_fail(GF_EUSAGE, "a kernel is written %zux%zu: and then its %zu number%s", side[0],
+                       side[1], side[0] * side[1], side[0] * side[1] == 1 ? "" : "s");
     GfLinear *linear;
     GF_TRY(gf_filter_add_kernel(filter, 1, side[0], side[1], &linear));
     linear->scale = 1.0 / scale;
@@ -71,8 +71,9 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     }
     text += strspn(text, " \t\r\n");
     if (*text)
-        return gf_fail(GF_EUSAGE, "the %zux%zu kernel has more than %zu numbers: \"%s\" is left",
-                       side[0], side[1], count, gf_escape(text, shown, sizeof shown));
+        return gf_fail(GF_EUSAGE, "the %zux%zu kernel has more than %zu number%s: \"%s\" is left",
+                       side[0], side[1], count, count == 1 ? "" : "s",
+                       gf_escape(text, shown, sizeof shown));
     return GF_OK;
 }
 

@@ -392,6 +392,7 @@ static void test_refusals(void **state)
     assert_refused("sobel:direction=z", "magnitude x y");
     assert_refused("3x3: 1 2 3", "has 3 numbers instead of 9");
     assert_refused("2x1: 1 2 3", "\"3\" is left");
+    assert_refused("1x1: 1 2", "the 1x1 kernel has more than 1 number: ");
     assert_refused("2x1: 1 nan", "\"nan\" is not a number");
     assert_refused("3x1: 1.2.3 4", "\"1.2.3 4\" is not a number");
     assert_refused("2x1: 1,2", "a comma begins the next filter");
