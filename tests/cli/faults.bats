@@ -254,6 +254,15 @@ teardown() {
     nothing_hidden
 }
 
+@test "a failure of --in-place names the file once" {
+    scene gray8 a.png 400x300
+    cp a.png b.png
+    run bash -c 'ulimit -f 8; "$GPUFILTER" a.png -k sharpen --in-place'
+    [ "$status" -eq 1 ]
+    [ "$output" = 'gpufilter: a.png: writing failed: File too large' ]
+    cmp a.png b.png
+}
+
 @test "little memory: it ends by itself, and what is there is whole" {
     ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
     many 12
