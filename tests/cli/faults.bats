@@ -114,6 +114,13 @@ teardown() {
     [ "$(find disk/out -type f | wc -l)" -eq 30 ]
 }
 
+@test "a temporary directory that is none is named" {
+    scene rgb8 a.png
+    TMPDIR=nowhere run bash -c '"$GPUFILTER" a.png -k box -o - >b.png'
+    [ "$status" -eq 1 ]
+    [ "$output" = 'gpufilter: a.png: standard output: no temporary file can be made in nowhere (TMPDIR): No such file or directory' ]
+}
+
 @test "a full temporary directory is not taken for a full output" {
     scene rgb8 a.png 300x300
     on_disk 40k
