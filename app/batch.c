@@ -218,8 +218,9 @@ static size_t fit_threads(size_t wished)
     size_t pictures = gf_max(gf_threads_room() / PICTURE_THREADS, 1);
     if (pictures >= wished)
         return wished;
+    const char *plural = pictures == 1 ? "" : "s";
     gf_say_detail(NULL, "%zu picture%s at once: the address space is limited (ulimit -v)", pictures,
-                  pictures == 1 ? "" : "s");
+                  plural);
     return pictures;
 }
 

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-/* Makes room for whole lists on standard output, but on a terminal, so that gf_print_flush() learns
+/* Makes room for whole lists on standard output, but on a terminal, so that gf_print_flush() knows
  * why one cannot be written. To be called before anything is printed. */
 void gf_print_begin(void);
 

@@ -39,6 +39,7 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     }
     *is_kernel = true;
     double scale = 1.0, offset = 0.0;
+    char shown[SHOWN];
     if (*text == '/') {
         text++;
         if (!gf_read_number(&text, &scale) || scale == 0.0)
@@ -46,7 +47,10 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
                            "the kernel's scale after \"/\" is not a number other than 0");
     }
     if ((*text == '+' || *text == '-') && !gf_read_number(&text, &offset))
-        return gf_fail(GF_EUSAGE, "the kernel's offset is not a number");
+        return gf_fail(GF_EUSAGE,
+                       "the kernel's offset is not a number: \"%s\" (one sign stands "
+                       "before it, as in %zux%zu-3:)",
+                       gf_escape(text, shown, sizeof shown), side[0], side[1]);
     if (*text++ != ':')
         return gf_fail(GF_EUSAGE, "a kernel is written %zux%zu: and then its %zu number%s", side[0],
                        side[1], side[0] * side[1], side[0] * side[1] == 1 ? "" : "s");
@@ -55,7 +59,6 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     linear->scale = 1.0 / scale;
     linear->offset = offset;
     size_t count = side[0] * side[1];
-    char shown[SHOWN];
     for (size_t i = 0; i < count; i++) {
         if (gf_read_number(&text, &linear->weights[i]))
             continue;
