@@ -248,6 +248,15 @@ teardown() {
     [ "$(find out -name '*.png' | wc -l)" -eq 40 ]
 }
 
+@test "too few descriptors for the outputs of one picture: said before it fails" {
+    scene gray8 a.png
+    run bash -c 'ulimit -n 32; "$GPUFILTER" a.png --bank gabor:orientations=9 -o out'
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == 'gpufilter: 18 outputs of a picture take 38 open files, and the limit leaves '*' (ulimit -n)' ]]
+    [[ ${lines[1]} == 'gpufilter: a.png: '*'Too many open files' ]]
+    [ -z "$(find out -type f)" ]
+}
+
 @test "a limit of the size of files: pictures over it fail, the others are done" {
     mkdir in
     scene gray8 in/a.png 400x300
