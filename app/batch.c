@@ -215,11 +215,13 @@ static int exit_status(const Batch *batch)
  * given back, so that without this there would be none left for a picture that is tried again. */
 static size_t fit_threads(size_t wished)
 {
-    size_t pictures = gf_max(gf_threads_room() / PICTURE_THREADS, 1);
-    if (pictures >= wished)
+    size_t fitting = gf_max(gf_threads_room() / PICTURE_THREADS, 1);
+    if (fitting >= wished)
         return wished;
-    gf_say_detail(NULL, "%zu pictures at once: the address space is limited (ulimit -v)", pictures);
-    return pictures;
+    const char *plural = fitting == 1 ? "" : "s";
+    gf_say_detail(NULL, "%zu picture%s at once: the address space is limited (ulimit -v)", fitting,
+                  plural);
+    return fitting;
 }
 
 static size_t count_workers(const GfOptions *options, const GfJobs *jobs)

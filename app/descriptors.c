@@ -1,5 +1,5 @@
 /* Fewer pictures at once are slower; too many open files would be a failure of pictures that are in
- * order. One that alone needs more than the limit is left to fail, and says why. */
+ * order. One that alone needs more than the limit is told of, and left to fail. */
 #include "app/descriptors.h"
 
 #include <dirent.h>
@@ -43,11 +43,16 @@ size_t gf_descriptors_pictures(const GfJobs *jobs, size_t wished)
     for (size_t i = 0; i < jobs->count; i++)
         outputs = gf_max(outputs, jobs->jobs[i].outputs);
     /* The input, of each output the file and its folder, and one more while it gets its name. */
-    size_t room = limit.rlim_cur > needed ? limit.rlim_cur - needed : 0;
-    size_t pictures = gf_max(room / (2 + 2 * outputs), 1);
+    size_t room = limit.rlim_cur > needed ? limit.rlim_cur - needed : 0, each = 2 + 2 * outputs;
+    size_t pictures = gf_max(room / each, 1);
+    if (room < each)
+        gf_say_note(NULL,
+                    "%zu outputs of a picture take %zu open files, and the limit leaves %zu "
+                    "(ulimit -n)",
+                    outputs, each, room);
     if (pictures >= wished)
         return wished;
-    gf_say_detail(NULL, "%zu pictures at once: the limit of open files is %zu (ulimit -n)",
-                  pictures, (size_t)limit.rlim_cur);
+    gf_say_detail(NULL, "%zu picture%s at once: the limit of open files is %zu (ulimit -n)",
+                  pictures, pictures == 1 ? "" : "s", (size_t)limit.rlim_cur);
     return pictures;
 }

@@ -7,5 +7,6 @@
  * are complete, and a layer's maps may be many. */
 void gf_descriptors_raise(void);
 
-/* Of `wished` pictures at once as many as have room under the limit, at least one. */
+/* Of `wished` pictures at once as many as have room under the limit, at least one; a note tells of
+ * outputs of one picture that have not. */
 size_t gf_descriptors_pictures(const GfJobs *jobs, size_t wished);

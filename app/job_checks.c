@@ -75,6 +75,17 @@ static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, 
                    montage ? "; put {stem} into --montage" : "");
 }
 
+/* `below` would need a folder where `file` is to be. */
+static GfStatus below_output(const PlacedOutput *file, const PlacedOutput *below)
+{
+    char path[SHOWN / 2], inside[SHOWN / 2], a[SHOWN / 2], b[SHOWN / 2];
+    return gf_fail(GF_EUSAGE, "%s: %s would be written here, and %s below it, to %s",
+                   gf_escape(file->path, path, sizeof path),
+                   gf_escape(file->job->input->path, a, sizeof a),
+                   gf_escape(below->job->input->path, b, sizeof b),
+                   gf_escape(below->path, inside, sizeof inside));
+}
+
 static GfStatus check_collisions(const GfJobs *jobs)
 {
     PlacedOutput *outputs = NULL;
@@ -91,6 +102,8 @@ static GfStatus check_collisions(const GfJobs *jobs)
     for (size_t i = 1; i < n; i++)
         if (by_place(&outputs[i - 1], &outputs[i]) == 0)
             GF_GO(same_output(&outputs[i - 1], &outputs[i], jobs->montage));
+        else if (gf_place_is_below(&outputs[i].place, &outputs[i - 1].place))
+            GF_GO(below_output(&outputs[i - 1], &outputs[i]));
 done:
     for (size_t i = 0; i < n; i++)
         free(outputs[i].place.name);

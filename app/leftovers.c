@@ -59,5 +59,5 @@ void gf_leftovers_remove(const GfJobs *jobs, const char *list)
             removed += sweep(&folders[i]);
     free(folders);
     if (removed)
-        gf_say_detail(NULL, "%zu unfinished files of runs that were killed are removed", removed);
+        gf_say_detail(NULL, "unfinished files of runs that were killed are removed: %zu", removed);
 }

@@ -176,6 +176,7 @@ int main(int count, char **arguments)
     (void)signal(SIGXFSZ, SIG_IGN); /* too large a file is an error of its picture */
     gf_threads_save_room();
     gf_descriptors_raise();
+    gf_print_begin();
     int result;
     if (gf_options_parse(count, arguments, &options) != GF_OK) {
         result = usage_error();

@@ -130,6 +130,10 @@ static GfStatus set_depth(GfOptions *options, const char *value)
 
 static GfStatus set_output(GfOptions *options, const char *value)
 {
+    if (options->output)
+        return gf_fail(GF_EUSAGE,
+                       "--output is given twice; it names one file, or the folder of all "
+                       "outputs");
     bool standard = strcmp(value, "/dev/stdout") == 0 || strcmp(value, "/dev/fd/1") == 0;
     return gf_value_text("output", standard ? "-" : value, &options->output);
 }

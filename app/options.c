@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "filters/catalog.h"
 
-enum { MAX_OPTIONS = 64, FIRST_VALUE = 256, SHOWN = 128 };
+enum { MAX_OPTIONS = 64, FIRST_VALUE = 256, SHOWN = 128, LISTED = 512 };
 
 static const struct {
     const char *word;
@@ -67,6 +67,23 @@ static const GfOption *find_option(int value)
     return NULL;
 }
 
+/* Of a name that is the beginning of `matches` options, which are several. */
+static GfStatus ambiguous(const char *name, size_t matches)
+{
+    char list[LISTED] = "", shown[SHOWN];
+    size_t used = 0, number = 0;
+    for (const GfOption *option = gf_option_table; option->name; option++) {
+        if (strncmp(option->name, name, strlen(name)) != 0)
+            continue;
+        const char *before = number == 0 ? "" : number + 1 < matches ? ", " : " and ";
+        number++;
+        int n = snprintf(list + used, sizeof list - used, "%s--%s", before, option->name);
+        used = gf_min(used + (size_t)(n > 0 ? n : 0), sizeof list - 1);
+    }
+    return gf_fail(GF_EUSAGE, "--%s is the beginning of %s", gf_escape(name, shown, sizeof shown),
+                   list);
+}
+
 /* A long option that getopt_long did not know, or knew several of. */
 static GfStatus unknown_long(const char *typed)
 {
@@ -82,9 +99,9 @@ static GfStatus unknown_long(const char *typed)
         matches += strncmp(option->name, name, length) == 0;
     }
     names[n] = NULL;
+    if (matches > 1 && length > 0)
+        return ambiguous(name, matches);
     gf_escape(name, shown, sizeof shown);
-    if (matches > 1)
-        return gf_fail(GF_EUSAGE, "--%s is the beginning of several options", shown);
     const char *nearest = gf_nearest(name, names);
     if (nearest)
         return gf_fail(GF_EUSAGE, "unknown option --%s; did you mean --%s?", shown, nearest);

@@ -16,6 +16,13 @@
 #include "app/naming.h"
 #include "common/memory.h"
 
+/* Names the output that failed, but for the input itself, which is named anyway. */
+static GfStatus fail_outlet(const GfOutlets *outlets, GfStatus status, const char *path)
+{
+    bool input = strcmp(path, "-") != 0 && strcmp(path, outlets->job->input->path) == 0;
+    return input ? status : gf_fail_output(status, path);
+}
+
 /* A folder, or a link that leads nowhere, is in the way of an output, but none. */
 static bool exists(const char *path)
 {
@@ -150,7 +157,7 @@ static GfStatus open_filter(GfOutlets *outlets, const Opening *opening, size_t f
                              .channels = format.channels,
                              .of = maps * format.channels};
         GF_TRY(gf_name_map(outlets->job->bases[filter], map + 1, maps, &outlet->path));
-        GF_TRY(gf_fail_output(begin_file(opening, &format, outlet), outlet->path));
+        GF_TRY(fail_outlet(outlets, begin_file(opening, &format, outlet), outlet->path));
     }
     return GF_OK;
 }
@@ -176,8 +183,8 @@ static GfStatus open_montage(GfOutlets *outlets, const Opening *opening, const G
     if (reader->pictures > 1)
         return gf_fail(GF_EUSAGE, "a montage is of one picture, and this file holds %zu",
                        reader->pictures);
-    return gf_fail_output(begin_file(opening, &outlets->montage.format, &outlets->items[0]),
-                          outlets->items[0].path);
+    return fail_outlet(outlets, begin_file(opening, &outlets->montage.format, &outlets->items[0]),
+                       outlets->items[0].path);
 }
 
 static GfMetadata metadata_of(const GfOptions *options, const GfMetadata *metadata)
@@ -314,7 +321,7 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
     for (size_t i = 0; i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         if (outlets->stacked || outlet->filter == filter)
-            GF_TRY(gf_fail_output(write_outlet(outlets, place, outlet, band), outlet->path));
+            GF_TRY(fail_outlet(outlets, write_outlet(outlets, place, outlet, band), outlet->path));
     }
     return GF_OK;
 }
@@ -327,10 +334,11 @@ GfStatus gf_outlets_finish(GfOutlets *outlets)
     for (size_t i = 0; i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         if (outlet->writer && outlets->montage.tiles)
-            GF_TRY(gf_fail_output(
-                gf_montage_write(&outlets->montage, &outlets->held, outlet->writer), outlet->path));
+            GF_TRY(fail_outlet(outlets,
+                               gf_montage_write(&outlets->montage, &outlets->held, outlet->writer),
+                               outlet->path));
         if (outlet->writer)
-            GF_TRY(gf_fail_output(gf_writer_finish(outlet->writer), outlet->path));
+            GF_TRY(fail_outlet(outlets, gf_writer_finish(outlet->writer), outlet->path));
         if (outlet->writer && outlet->writer->note)
             note = outlet->writer->note;
     }
@@ -359,7 +367,7 @@ GfStatus gf_outlets_commit(GfOutlets *outlets, size_t *written)
         /* Under --skip-existing one that another run was first to write is as good. */
         if (status == GF_EEXIST && outlets->skip_existing)
             status = GF_OK;
-        status = gf_fail_output(status, outlet->path);
+        status = fail_outlet(outlets, status, outlet->path);
     }
     gf_outlets_discard(outlets);
     return status;

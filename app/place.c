@@ -22,7 +22,7 @@ static bool stat_folder(char *path, size_t begin, struct stat *about)
 {
     char first = path[begin];
     path[begin] = '\0';
-    bool found = stat(begin ? path : ".", about) == 0;
+    bool found = stat(begin ? path : ".", about) == 0 && S_ISDIR(about->st_mode);
     path[begin] = first;
     return found;
 }
@@ -89,13 +89,29 @@ GfStatus gf_place_find(const char *path, GfPlace *place)
     return status;
 }
 
+/* Of a byte in the order of names: a slash stands before all but the end. */
+static int rank(char byte)
+{
+    return byte == '/' ? 1 : byte ? (unsigned char)byte + 1 : 0;
+}
+
 int gf_place_order(const GfPlace *a, const GfPlace *b)
 {
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
     if (a->inode != b->inode)
         return a->inode < b->inode ? -1 : 1;
-    return strcmp(a->name, b->name);
+    const char *one = a->name, *other = b->name;
+    for (; *one && *one == *other; one++)
+        other++;
+    return rank(*one) - rank(*other);
+}
+
+bool gf_place_is_below(const GfPlace *place, const GfPlace *folder)
+{
+    size_t length = strlen(folder->name);
+    return place->device == folder->device && place->inode == folder->inode &&
+           strncmp(place->name, folder->name, length) == 0 && place->name[length] == '/';
 }
 
 GfStatus gf_place_same(const char *a, const char *b, bool *same)

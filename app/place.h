@@ -21,8 +21,11 @@ GfStatus gf_place_settle(const char *path, char **settled);
  * gf_output_open() does. GF_EMEMORY. The caller frees place->name. */
 GfStatus gf_place_find(const char *path, GfPlace *place);
 
-/* An order of places, for qsort(): 0 for one place. */
+/* An order of places, for qsort(): 0 for one place. What lies below one comes right after it. */
 int gf_place_order(const GfPlace *a, const GfPlace *b);
+
+/* Whether `place` can only be where `folder` is a folder. */
+bool gf_place_is_below(const GfPlace *place, const GfPlace *folder);
 
 /* *same: whether two paths are one existing file, or one place. "-" is no file. GF_EMEMORY. */
 GfStatus gf_place_same(const char *a, const char *b, bool *same);

@@ -11,7 +11,17 @@
 #include "app/message.h"
 #include "images/again.h"
 
+enum { LIST = 256 << 10 }; /* bytes, more than any list of the program's own has */
+
 static int first_error;
+
+/* Of what stdio writes in between it keeps only whether that failed. */
+void gf_print_begin(void)
+{
+    static char list[LIST];
+    if (!isatty(STDOUT_FILENO))
+        (void)setvbuf(stdout, list, _IOFBF, sizeof list);
+}
 
 static void note_error(int number)
 {

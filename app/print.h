@@ -3,6 +3,10 @@
 
 #include <jansson.h>
 
+/* Makes room for whole lists on standard output, but on a terminal, so that gf_print_flush() knows
+ * why one cannot be written. To be called before anything is printed. */
+void gf_print_begin(void);
+
 /* Writes the text at once, whatever a signal interrupts and however slow the reader is. After a
  * failure, which gf_print_flush() tells, no more is written. One caller at a time. */
 void gf_print_text(const char *text);

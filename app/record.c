@@ -140,9 +140,10 @@ void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *ban
     if (!stream)
         return;
     double busy = times->compute > 0 ? times->compute : 1e-9;
-    fprintf(stream, "%s: %zu x %zu, %zu channels, %s; %s\n",
+    fprintf(stream, "%s: %zu x %zu, %zu channel%s, %s; %s\n",
             gf_escape(job->input->path, shown, sizeof shown), record->in.width, record->in.height,
-            record->in.channels, gf_sample_name(record->in.sample), record->device);
+            record->in.channels, record->in.channels == 1 ? "" : "s",
+            gf_sample_name(record->in.sample), record->device);
     fprintf(stream, "  decode    %9.4f s   bands of %zu rows: %zu\n", times->read,
             record->band_rows, record->bands);
     fprintf(stream, "  filter    %9.4f s   ", times->compute);
@@ -157,7 +158,9 @@ void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *ban
 
 bool gf_record_is_fatal(const GfRecord *record)
 {
-    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE;
+    bool standard = record->output_count == 1 && strcmp(record->outputs[0], "-") == 0;
+    return record->error.status == GF_EFULL || record->error.status == GF_EDEVICE ||
+           (standard && record->error.status == GF_EWRITE);
 }
 
 void gf_record_not_started(const GfJobs *jobs, size_t first)

@@ -45,8 +45,9 @@ void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *ban
 /* With --verbose: for each filter the method of each of its steps. */
 void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *bank);
 
-/* Whether the record is of a failure that the next picture would meet too: a full disk, or a lost
- * device that the user insists on. The run then ends with status 3. */
+/* Whether the record is of a failure that the next picture would meet too: a full disk, a lost
+ * device that the user insists on, or a standard output that cannot be written. The run then ends
+ * with status 3. */
 bool gf_record_is_fatal(const GfRecord *record);
 
 /* Lists the jobs from `first` on as not started. */

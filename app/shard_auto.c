@@ -157,13 +157,14 @@ GfStatus gf_shard_auto(size_t wanted, GfShard *shard)
     GF_TRY(complete(wanted, &task, &job));
     const Part *wrong = job.index >= job.count ? &job : task.index >= task.count ? &task : NULL;
     if (wrong)
-        return gf_fail(GF_EUSAGE, "--shard auto: %s is %zu, but there are %zu, counted from 0",
-                       wrong->name, wrong->number, wrong->count);
+        return gf_fail(GF_EUSAGE, "--shard auto: %s is %zu, but there %s %zu, counted from 0",
+                       wrong->name, wrong->number, wrong->count == 1 ? "is" : "are", wrong->count);
     if (!gf_mul(job.count, task.count, &shard->count))
         return gf_fail(GF_EUSAGE, "--shard auto: too many shards");
     if (wanted && wanted != shard->count)
-        return gf_fail(GF_EUSAGE, "--shard auto/%zu: there are %zu tasks here; give K/N", wanted,
-                       shard->count);
+        return gf_fail(GF_EUSAGE, "--shard auto/%zu: there %s %zu task%s here; give K/N", wanted,
+                       shard->count == 1 ? "is" : "are", shard->count,
+                       shard->count == 1 ? "" : "s");
     shard->index = job.index * task.count + task.index;
     shard->engine = true;
     int used = 0;

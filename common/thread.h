@@ -9,7 +9,7 @@
  * have a thread themselves. */
 bool gf_thread_start(pthread_t *thread, void *(*begin)(void *), void *argument);
 
-/* Threads whose stacks take a quarter of what a limit of the address space (ulimit -v) leaves,
+/* Threads whose stacks take a sixteenth of what a limit of the address space (ulimit -v) leaves,
  * SIZE_MAX where there is none. */
 size_t gf_threads_room(void);
 

@@ -39,6 +39,7 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     }
     *is_kernel = true;
     double scale = 1.0, offset = 0.0;
+    char shown[SHOWN];
     if (*text == '/') {
         text++;
         if (!gf_read_number(&text, &scale) || scale == 0.0)
@@ -46,16 +47,19 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
                            "the kernel's scale after \"/\" is not a number other than 0");
     }
     if ((*text == '+' || *text == '-') && !gf_read_number(&text, &offset))
-        return gf_fail(GF_EUSAGE, "the kernel's offset is not a number");
+        return gf_fail(GF_EUSAGE,
+                       "the kernel's offset is not a number: \"%s\" (one sign stands "
+                       "before it, as in %zux%zu-3:)",
+                       gf_escape(text, shown, sizeof shown), side[0], side[1]);
+    size_t count = side[0] * side[1];
+    const char *plural = count == 1 ? "" : "s";
     if (*text++ != ':')
-        return gf_fail(GF_EUSAGE, "a kernel is written %zux%zu: and then its %zu numbers", side[0],
-                       side[1], side[0] * side[1]);
+        return gf_fail(GF_EUSAGE, "a kernel is written %zux%zu: and its %zu number%s behind that",
+                       side[0], side[1], count, plural);
     GfLinear *linear;
     GF_TRY(gf_filter_add_kernel(filter, 1, side[0], side[1], &linear));
     linear->scale = 1.0 / scale;
     linear->offset = offset;
-    size_t count = side[0] * side[1];
-    char shown[SHOWN];
     for (size_t i = 0; i < count; i++) {
         if (gf_read_number(&text, &linear->weights[i]))
             continue;
@@ -71,8 +75,8 @@ static GfStatus add_inline(const char *text, GfFilter *filter, bool *is_kernel)
     }
     text += strspn(text, " \t\r\n");
     if (*text)
-        return gf_fail(GF_EUSAGE, "the %zux%zu kernel has more than %zu numbers: \"%s\" is left",
-                       side[0], side[1], count, gf_escape(text, shown, sizeof shown));
+        return gf_fail(GF_EUSAGE, "the %zux%zu kernel has more than %zu number%s: \"%s\" is left",
+                       side[0], side[1], count, plural, gf_escape(text, shown, sizeof shown));
     return GF_OK;
 }
 

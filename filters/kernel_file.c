@@ -120,6 +120,18 @@ static GfStatus check_header(const Table *table)
                    table->values[1], table->values[0], table->rows - 1);
 }
 
+/* Of a row that is longer or shorter than the first. Where it is the second, the first may have
+ * been meant as a header. */
+static GfStatus uneven(const Table *table, size_t row, size_t width)
+{
+    size_t length = row_length(table, row);
+    bool header = row == 1 && width >= 2 && width <= 4;
+    return gf_fail(GF_EUSAGE, "line %zu has %zu number%s, the rows above it have %zu%s",
+                   table->row_line[row], length, length == 1 ? "" : "s", width,
+                   header ? "; a header is width and height, or width, height, scale and offset"
+                          : "");
+}
+
 static GfStatus make_kernel(const Table *table, GfFilter *filter)
 {
     if (table->rows == 0)
@@ -129,8 +141,7 @@ static GfStatus make_kernel(const Table *table, GfFilter *filter)
     GF_TRY(check_header(table));
     for (size_t row = first; row < table->rows; row++)
         if (row_length(table, row) != width)
-            return gf_fail(GF_EUSAGE, "line %zu has %zu numbers, the rows above it have %zu",
-                           table->row_line[row], row_length(table, row), width);
+            return uneven(table, row, width);
     GfLinear *linear;
     GF_TRY(gf_filter_add_kernel(filter, 1, width, table->rows - first, &linear));
     memcpy(linear->weights, table->values + table->row_begin[first],

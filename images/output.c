@@ -19,10 +19,11 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/text.h"
 #include "images/again.h"
 #include "images/temporary.h"
 
-enum { BUFFER_SIZE = 256 * 1024, COPY_SIZE = 1024 * 1024, ATTEMPTS = 100 };
+enum { BUFFER_SIZE = 256 * 1024, COPY_SIZE = 1024 * 1024, ATTEMPTS = 100, SHOWN = 400 };
 
 struct GfOutput {
     int fd;        /* the unseen file */
@@ -125,6 +126,17 @@ static GfStatus open_file(GfOutput *output, const char *path, const struct stat 
     return GF_OK;
 }
 
+/* errno says why there is no temporary file in `place`. */
+static GfStatus fail_spool(const char *place)
+{
+    char shown[SHOWN], what[SHOWN + 64];
+    int reason = errno;
+    snprintf(what, sizeof what, "no temporary file can be made in %s (TMPDIR)",
+             gf_escape(place, shown, sizeof shown));
+    errno = reason;
+    return fail_errno(what);
+}
+
 /* Standard output, a pipe or a device: `target` is open; the bytes wait in the temporary directory.
  */
 static GfStatus open_spool(GfOutput *output)
@@ -140,7 +152,7 @@ static GfStatus open_spool(GfOutput *output)
         return gf_fail(GF_EWRITE, "the temporary directory's name is too long");
     output->fd = mkostemp(path, O_CLOEXEC);
     if (output->fd < 0)
-        return fail_errno("no temporary file can be made (TMPDIR)");
+        return fail_spool(place);
     unlink(path);
     return GF_OK;
 }

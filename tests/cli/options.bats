@@ -56,7 +56,9 @@ says() {
     says 2 'unknown option --kernl; did you mean --kernel?' a.png --kernl sobel
     says 2 'unknown option --zzz (gpufilter --help lists them)' a.png --zzz
     says 2 'unknown option -x (gpufilter --help lists them)' a.png -x
-    says 2 '--qu is the beginning of several options' a.png --qu -k sobel
+    says 2 '--qu is the beginning of --quality and --quiet' a.png --qu -k sobel
+    says 2 '--m is the beginning of --montage, --montage-scale, --montage-columns, --max-pixels and --memory' --m
+    says 2 'unknown option -- (gpufilter --help lists them)' --=3
     says 2 '--kernel needs a value: FILTER' a.png -k
     says 2 '--flip takes no value' a.png --flip=1
     says 2 '-kernel: long options begin with two dashes, --kernel' a.png -kernel sobel
@@ -186,6 +188,7 @@ says() {
     says 2 '--in-place and --output exclude each other' a.png -k box --in-place -o b.png
     says 2 '--in-place and --skip-existing exclude each other' a.png -k box --in-place --skip-existing
     says 2 '--json and -o - exclude each other' a.png -k box --json -o -
+    says 2 '--output is given twice; it names one file, or the folder of all outputs' a.png -k box -o b.png --output c.png
     says 2 '--algorithm names a GPU method; it needs --device cuda' a.png -k box --algorithm direct --device cpu
     says 2 '--tolerance goes with --compare, or with gpufilter compare A B' a.png -k box --tolerance 1
     says 2 '--montage-scale goes with --montage' a.png -k box --montage-scale map
@@ -220,6 +223,21 @@ says() {
     [ -c /dev/full ] || skip 'no /dev/full'
     run bash -c '"$GPUFILTER" --help >/dev/full'
     [ "$status" -eq 3 ]
+    # Lists that stdio would write in pieces.
+    local list
+    for list in 'completion bash' 'completion zsh' 'completion fish' 'filters --table'; do
+        # shellcheck disable=SC2016,SC2086 # two words
+        run bash -c '"$GPUFILTER" "$@" >/dev/full' - $list
+        [ "$status" -eq 3 ]
+        [ "$output" = 'gpufilter: standard output: No space left on device' ]
+    done
+}
+
+@test "a picture that standard output cannot take is one of the failures of status 3" {
+    scene gray8 a.png
+    run bash -c '"$GPUFILTER" a.png -k box -o - >&-'
+    [ "$status" -eq 3 ]
+    [ "$output" = 'gpufilter: a.png: standard output: writing failed: Bad file descriptor' ]
 }
 
 @test "the lists" {

@@ -267,6 +267,27 @@ load common
     [ "$status" -eq 2 ]
 }
 
+@test "an output where another one needs a folder is found before anything starts" {
+    mkdir -p in/a.png
+    scene gray8 a.png
+    scene gray8 a.png-b.png
+    cp a.png in/a.png/b.png
+    local call=(in a.png a.png-b.png -r -k box --name '{dir}/{stem}{ext}' -o)
+    gf "${call[@]}" out
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: out/a.png: a.png would be written here, and in/a.png/b.png below it, to out/a.png/b.png' ]
+    [ ! -e out ]
+    # Also where a file is there already.
+    mkdir out
+    echo old >out/a.png
+    gf "${call[@]}" out --overwrite
+    [ "$status" -eq 2 ]
+    [ "$(cat out/a.png)" = old ]
+    # Names that only begin alike are fine.
+    gf in a.png-b.png -r -k box --name '{dir}/{stem}{ext}' -o other
+    [ "$status" -eq 0 ]
+}
+
 @test "two outputs that links make one file are found before anything starts" {
     mkdir -p p/x
     scene gray8 p/x/a.png

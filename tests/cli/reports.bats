@@ -68,7 +68,7 @@ for line in sys.stdin:
     gf a.png -k box --stats
     [ "$status" -eq 0 ]
     [ -z "$output" ]
-    [[ $stderr == *decode*'bands of 48 rows: 1'*filter*GB/s*GFLOP/s*OP/B*transfer*encode*total* ]]
+    [[ $stderr == 'a.png: 64 x 48, 1 channel, u8; '*decode*'bands of 48 rows: 1'*filter*GB/s*GFLOP/s*OP/B*transfer*encode*total* ]]
 }
 
 @test "-v says what was chosen and why" {

@@ -155,7 +155,7 @@ same_shards() {
     export SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=3 SLURM_ARRAY_TASK_COUNT=1
     gf a.png -k box --shard auto/7
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'gpufilter: --shard auto/7: there are 1 tasks here; give K/N' ]
+    [ "$stderr" = 'gpufilter: --shard auto/7: there is 1 task here; give K/N' ]
     SLURM_ARRAY_TASK_ID=x gf a.png -k box --shard auto
     [ "$status" -eq 2 ]
     [[ $stderr == *'SLURM_ARRAY_TASK_ID is no whole number: "x"' ]]
@@ -178,6 +178,8 @@ same_shards() {
     PMI_RANK=3 PMI_SIZE=3 gf in -k box -o out --shard auto
     [ "$status" -eq 2 ]
     [[ $stderr == *'PMI_RANK is 3, but there are 3, counted from 0' ]]
+    PMI_RANK=1 PMI_SIZE=1 gf in -k box -o out --shard auto
+    [[ $stderr == *'PMI_RANK is 1, but there is 1, counted from 0' ]]
 }
 
 @test "auto: a Kubernetes indexed job" {

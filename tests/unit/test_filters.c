@@ -392,6 +392,8 @@ static void test_refusals(void **state)
     assert_refused("sobel:direction=z", "magnitude x y");
     assert_refused("3x3: 1 2 3", "has 3 numbers instead of 9");
     assert_refused("2x1: 1 2 3", "\"3\" is left");
+    assert_refused("1x1: 1 2", "the 1x1 kernel has more than 1 number: ");
+    assert_refused("1x1+-3: 1", "offset is not a number: \"+-3: 1\" (one sign stands before it");
     assert_refused("2x1: 1 nan", "\"nan\" is not a number");
     assert_refused("3x1: 1.2.3 4", "\"1.2.3 4\" is not a number");
     assert_refused("2x1: 1,2", "a comma begins the next filter");
@@ -452,9 +454,12 @@ static void test_kernel_files(void **state)
     assert_file("2 3\n1 2\n3 4\n5 6\n", 2, 3, 1, 0, taps);
     const char cut[] = "3 3 1 128\n1 2 1\n0 0 0\n", less[] = "2 1\n1\n";
     assert_file_refused(cut, strlen(cut), "the first line says 3 rows of 3 numbers, and 2 follow");
-    assert_file_refused(less, strlen(less), "line 2 has 1 numbers, the rows above it have 2");
+    assert_file_refused(less, strlen(less), "line 2 has 1 number, the rows above it have 2");
+    const char three[] = "5 2 9\n1 1 1 1 1\n1 1 1 1 1\n", wide[] = "4 2 9 0\n1 1 1\n1 1 1\n";
+    assert_file_refused(three, strlen(three), "a header is width and height, or width, height");
+    assert_file_refused(wide, strlen(wide), "a header is width and height, or width, height");
     assert_file_refused("", 0, "no numbers");
-    assert_file_refused("1 2\n3\n", 6, "line 2 has 1 numbers");
+    assert_file_refused("1 2\n3\n", 6, "line 2 has 1 number, ");
     assert_file_refused("1 2\n3 x\n", 8, "line 2: not a number: \"x");
     assert_file_refused("1 nan\n", 6, "line 1: not a number");
     assert_file("1, 2, 3,\n4 ,5;6 ; # six\n", 3, 2, 1, 0, taps);
