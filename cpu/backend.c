@@ -2,8 +2,8 @@
  * worker takes a run through all steps of a pipeline, so that what is between two steps stays in
  * its cache. Rows that two runs both need between the steps are computed twice: a run does not wait
  * for another, and no bit of the result depends on how the rows were cut. Networks share too many
- * rows for that, and so do transforms and running sums: there all workers take a long run together,
- * step by step. */
+ * rows for that, and so do transforms, running sums and tall windows of long rows: there all
+ * workers take a long run together, step by step. */
 #include "cpu/backend.h"
 
 #include <pthread.h>

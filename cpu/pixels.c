@@ -3,8 +3,9 @@
  * that: a row is one run of samples, and neighbouring taps are `channels` samples apart. The
  * columns of tall kernels are summed elsewhere, for several rows at once (columns.h).
  *
- * A window of many long rows is larger than a cache, and each thread has one: there strips of
- * columns are computed one after the other.
+ * A window of many long rows is larger than a cache, and each thread has one: there the parts of a
+ * row are strips of columns. Threads share these first, and rows where there are too few: what two
+ * runs of rows meet is loaded for each.
  *
  * Scratch memory of a thread: the window (as many rows as the kernel), one padded row for a
  * column's result, and the responses of the bank, all as wide as a strip. */
@@ -20,7 +21,8 @@
 
 enum {
     WINDOW_BYTES = 512 << 10, /* of a strip of columns */
-    LEAST_STRIP = 16          /* times the taps of a row: what two strips meet is done twice */
+    LEAST_STRIP = 16,         /* times the taps of a row: what two strips meet is done twice */
+    LEAST_ROWS = 8
 };
 
 struct GfPixels {
@@ -147,6 +149,17 @@ GfStatus gf_pixels_create(const GfStep *step, bool wide, const GfRowSet *rows, G
 done:
     gf_pixels_free(pixels);
     return status;
+}
+
+size_t gf_pixels_parts(const GfPixels *pixels)
+{
+    return (pixels->step->out_width + pixels->strip - 1) / pixels->strip;
+}
+
+/* Of a strip: fewer would have more rows loaded for them than are worth while. */
+size_t gf_pixels_least_rows(const GfPixels *pixels)
+{
+    return gf_pixels_parts(pixels) > 1 ? LEAST_ROWS : 1;
 }
 
 size_t gf_pixels_scratch(const GfPixels *pixels)
@@ -314,10 +327,9 @@ static void run_strip(const GfPixels *pixels, const GfStepInput *input, ptrdiff_
 }
 
 void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
-                   void *to, size_t stride, void *memory)
+                   size_t part, void *to, size_t stride, void *memory)
 {
     const GfStep *step = pixels->step;
-    size_t pixel = step->channels * gf_sample_size(step->out);
-    for (size_t x0 = 0; x0 < step->out_width; x0 += pixels->strip)
-        run_strip(pixels, input, y0, y1, x0, (unsigned char *)to + x0 * pixel, stride, memory);
+    size_t pixel = step->channels * gf_sample_size(step->out), x0 = part * pixels->strip;
+    run_strip(pixels, input, y0, y1, x0, (unsigned char *)to + x0 * pixel, stride, memory);
 }

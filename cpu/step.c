@@ -72,6 +72,8 @@ size_t gf_step_runner_parts(const GfStepRunner *runner)
 {
     if (runner->box)
         return gf_box_parts(runner->box);
+    if (runner->pixels)
+        return gf_pixels_parts(runner->pixels);
     return runner->fourier ? gf_fourier_parts(runner->fourier) : 1;
 }
 
@@ -79,6 +81,8 @@ size_t gf_step_runner_least_rows(const GfStepRunner *runner)
 {
     if (runner->box)
         return gf_box_least_rows(runner->box);
+    if (runner->pixels)
+        return gf_pixels_least_rows(runner->pixels);
     return runner->fourier ? gf_fourier_least_rows(runner->fourier) : 1;
 }
 
@@ -104,7 +108,7 @@ void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
     else if (runner->fourier)
         gf_fourier_run(runner->fourier, input, y0, y1, part, to, stride, scratch);
     else if (runner->pixels)
-        gf_pixels_run(runner->pixels, input, y0, y1, to, stride, scratch);
+        gf_pixels_run(runner->pixels, input, y0, y1, part, to, stride, scratch);
     else
         gf_planes_run(runner->planes, input, y0, y1, to, stride, scratch);
 }

@@ -17,8 +17,8 @@ const char *gf_step_runner_method(const GfStepRunner *runner);
 /* Bytes of scratch memory that one thread needs for it. */
 size_t gf_step_runner_scratch(const GfStepRunner *runner);
 
-/* Parts of an output row that are computed apart: 1 but of transforms and running sums, where fewer
- * rows than gf_step_runner_least_rows() are dear. */
+/* Parts of an output row that are computed apart: 1 but of transforms, running sums and windows
+ * that are cut into strips, where fewer rows than gf_step_runner_least_rows() are dear. */
 size_t gf_step_runner_parts(const GfStepRunner *runner);
 size_t gf_step_runner_least_rows(const GfStepRunner *runner);
 

@@ -399,20 +399,21 @@ static size_t most_slots(const GfPlan *plan)
     return plan->options.prompt ? GF_SLOTS - 1 : gf_max(GF_SLOTS, 2 * plan->options.devices);
 }
 
-/* What is collected at once makes room for the band ahead by itself. */
-static size_t ring_rows(const GfPlan *plan, size_t span)
+/* `kept`: rows of input beside those of bands. What is collected at once makes room for the band
+ * ahead by itself. */
+static size_t ring_rows(const GfPlan *plan, size_t kept)
 {
     size_t band = plan->band_rows;
     size_t ahead = most_slots(plan) + (plan->options.prompt ? 0 : BANDS_AHEAD);
-    size_t rows = (span + band - 1) / band * band + ahead * band;
+    size_t rows = (kept + band - 1) / band * band + ahead * band;
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }
 
 /* Sets everything that follows from the height of the bands, and returns the bytes in flight. */
-static size_t set_bands(GfPlan *plan, size_t band, size_t span)
+static size_t set_bands(GfPlan *plan, size_t band, size_t kept)
 {
     plan->band_rows = band;
-    plan->ring_rows = ring_rows(plan, span);
+    plan->ring_rows = ring_rows(plan, kept);
     plan->slots = gf_min((plan->in.height + band - 1) / band, most_slots(plan));
     size_t bytes = plan->ring_rows * gf_row_stride(&plan->in);
     for (size_t i = 0; i < plan->outputs; i++) {
@@ -441,6 +442,16 @@ static bool is_shallow(const GfPlan *plan)
     return true;
 }
 
+/* All kernels are products: rows that neighbouring bands share are only loaded for each. */
+static bool are_products(const GfPlan *plan)
+{
+    for (size_t i = 0; i < plan->outputs; i++)
+        for (size_t j = 0; j < plan->pipelines[i].count; j++)
+            if (!plan->pipelines[i].steps[j].separable)
+                return false;
+    return true;
+}
+
 /* Rows of a band at least, for what neighbouring bands share. Several devices are sent all rows
  * whatever the bands, and are to have some bands each. */
 static size_t least_band(const GfPlan *plan, size_t span)
@@ -448,6 +459,8 @@ static size_t least_band(const GfPlan *plan, size_t span)
     size_t devices = plan->options.devices;
     if (is_deep(plan))
         return DEEP_BAND_SPANS * span;
+    if (plan->options.prompt && is_shallow(plan) && are_products(plan))
+        return span / 4;
     if (devices > 1 && is_shallow(plan))
         return gf_min(span / 2, plan->in.height / (BANDS_A_DEVICE * devices));
     return span / 2;
@@ -464,21 +477,23 @@ static size_t wished_band(const GfPlan *plan, size_t span)
 
 static GfStatus plan_rows(GfPlan *plan)
 {
-    size_t span = 0, memory = plan->options.memory;
+    size_t span = 0, kept = 0, memory = plan->options.memory;
     char need[GF_SIZE_TEXT], limit[GF_SIZE_TEXT];
     plan->streams = !plan->options.whole;
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfPipeline *pipeline = &plan->pipelines[i];
         span = gf_max(span, gf_pipeline_span(pipeline));
+        kept = gf_max(kept, gf_pipeline_lag(pipeline));
         for (size_t j = 0; j < pipeline->count; j++)
             if (gf_step_wraps(&pipeline->steps[j]))
                 plan->streams = false;
     }
+    kept = plan->options.prompt ? kept : span;
     size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;
-    size_t bytes = set_bands(plan, band, span);
+    size_t bytes = set_bands(plan, band, kept);
     while (memory && plan->streams && band > 1 && bytes > memory) {
         band = (band + 1) / 2;
-        bytes = set_bands(plan, band, span);
+        bytes = set_bands(plan, band, kept);
     }
     if (memory && bytes > memory)
         return gf_fail(GF_ELIMIT, "the rows in flight need %s, the limit is %s",

@@ -172,6 +172,11 @@ static size_t sum_rows(const GfPipeline *pipeline, size_t (*rows_of)(const GfSte
     return sum;
 }
 
+size_t gf_pipeline_lag(const GfPipeline *pipeline)
+{
+    return sum_rows(pipeline, lag_of);
+}
+
 static size_t span_of(const GfStep *step)
 {
     return 2 * lag_of(step);
