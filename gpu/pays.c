@@ -148,9 +148,18 @@ static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
     return pixels > (use->wide ? 1 << 18 : 3 << 17) && (!slow || pixels < 1 << 23);
 }
 
-/* Where sums do not roll: the upper bytes and the lower ones, of strips that a narrow picture leaves
- * mostly empty. Sums in f32 of gray ones roll in `special`, which is faster at 9 x 9 and slower at
- * 13 x 13 (bench/results/2026-11-26-h200-2.md). */
+/* Of kernels on 16 bits whose sums roll. Two passes are faster for products on small pictures, if
+ * rows are multiplied two at a time or end within a word (bench/results/2026-11-28-h200.md). */
+static bool words_pay(const GfStep *step, const GfUse *use, size_t side)
+{
+    const double least = step->channels > 1 ? 1 << 17 : 1 << 20;
+    return !step->separable || pixels_of(step, use) >= least ||
+           (side <= 13 && step->out_width % 4 == 0);
+}
+
+/* Where sums do not roll: the upper bytes and the lower ones, of strips that a narrow picture
+ * leaves mostly empty. Sums in f32 of gray ones roll in `special`, which is faster at 9 x 9 and
+ * slower at 13 x 13 (bench/results/2026-11-26-h200-2.md). */
 static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const GfCard *card,
                                    double work)
 {
@@ -159,7 +168,7 @@ static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const G
     if (!gf_tensor_is_large(step))
         return levels_pay(step, use, side);
     if (does_roll(step, use, card))
-        return true;
+        return words_pay(step, use, side);
     return !step->separable && side >= least && step->out_width >= 192 && work >= 3 << 24;
 }
 

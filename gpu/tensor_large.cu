@@ -1,29 +1,29 @@
 /* Method `tensor` for kernels whose second matrix is too large for registers
- * (gpu/tensor_strips.cuh has the others): any height, and any width of which some rows of a tile's
- * input have room in shared memory. Products of bytes, exact, the weights being integers in one
- * plane of signed bytes or in three (gpu/tensor_shape.h). Of samples of 16 bits the upper bytes and
- * the lower ones are multiplied, each by themselves: the sums of a plane of weights times upper bytes belong to those
- * of the next plane times lower bytes. Beyond the sources.
+ * (gpu/tensor_strips.cuh has the others): any height, and any width of which some rows of a
+ * tile's input have room in shared memory. Products of bytes, exact, the weights being integers
+ * in one plane of signed bytes or in three (gpu/tensor_shape.h). Of samples of 16 bits the upper
+ * bytes and the lower ones are multiplied, each by themselves: the sums of a plane of weights
+ * times upper bytes belong to those of the next plane times lower bytes. Beyond the sources.
  *
- * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The bytes
- * that it needs, or that a pass of the kernel's rows needs where not all have room, are brought to
- * shared memory once, by the border's rule, so that the window of the tile's first sample begins
- * with a row. A warp has ROWS output rows, of each two times 16 blocks of 8 samples: the rows of
- * the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g + t of a stretch of 32
- * bytes, so that no two words are in one bank. The columns of the second matrix are the kernel's
- * row, moved down by a sample each.
+ * A block of threads computes a tile of 256 samples of ROWS * WARPS rows of one channel. The
+ * bytes that it needs, or that a pass of the kernel's rows needs where not all have room, are
+ * brought to shared memory once, by the border's rule, so that the window of the tile's first
+ * sample begins with a row. A warp has ROWS output rows, of each two times 16 blocks of 8
+ * samples: the rows of the first matrix, which are bytes as they lie. Lane (g, t) reads words 2g
+ * + t of a stretch of 32 bytes, so that no two words are in one bank. The columns of the second
+ * matrix are the kernel's row, moved down by a sample each.
  *
  * The first matrix is the same for every row of the kernel: input row y and the kernel's row r
  * belong to output row y - r. So a warp walks down the input rows; it holds the last ROWS rows of
- * the second matrix in registers, takes in a new one, and multiplies each of them by the input row.
- * Sums stay in registers to the end. What is walked along at once is a chunk of the kernel's rows,
- * of one group of 32 bytes, which lies in shared memory while the next is on its way to it.
+ * the second matrix in registers, takes in a new one, and multiplies each of them by the input
+ * row. Sums stay in registers to the end. What is walked along at once is a chunk of the kernel's
+ * rows, of one group of 32 bytes, which lies in shared memory while the next is on its way to it.
  *
  * An opacity that is copied has no products: its tiles are taken from their input.
  *
- * Of RGB, where there are enough tiles, a block has those of all channels, one after the other. Its
- * pixels are read once and taken apart on their way to shared memory; what becomes of a channel
- * takes its samples' place, so that whole pixels are stored.
+ * Of RGB, where there are enough tiles, a block has those of all channels, one after the other.
+ * Its pixels are read once and taken apart on their way to shared memory; what becomes of a
+ * channel takes its samples' place, so that whole pixels are stored.
  *
  * Costs for a sample: one read, but for the halo, which neighbouring tiles read again from the
  * caches; one write; for each of its bytes, plane and row of taps 16 bytes' products for every 16

@@ -110,7 +110,7 @@ typedef struct GfTensorRolling {
     int first_byte;
     double unit;   /* of 16 bits that of the upper plane but two */
     size_t each;   /* of 16 bits, else 0: rows that are multiplied at a time, */
-    int first_sum; /* and the bits with which sums of the upper plane begin, to be those of floats */
+    int first_sum; /* and bits that sums of the upper plane begin with, to be those of floats */
     union {
         /* The second matrix: planes (that of the lower halves first), rows, steps; */
         uint16_t halves[GF_ROLLING_HALVES];

@@ -16,8 +16,8 @@ GfStatus gf_tensor_planes_support(const GfStep *step);
 /* Fills in planes, height, units and words, which are zeros before; the rest of the plan stands. */
 void gf_tensor_planes_plan(const GfStep *step, GfTensor *tensor);
 
-/* How weights become planes on 16 bits (gpu/tensor_levels.c): all levels of their digits times bytes
- * but for the lowest of several, lower bytes times last digits. */
+/* How weights become planes on 16 bits (gpu/tensor_levels.c): all levels of their digits times
+ * bytes but for the lowest of several, lower bytes times last digits. */
 typedef struct GfLevels {
     size_t digits, planes, lowest;
 } GfLevels;

@@ -9,9 +9,9 @@
 
 enum { RGB = 3, HALF = GF_WORDS_WINDOW / 2, WORD = 4, LEAST_PLANES = 3 };
 
-/* Samples of a picture, and of its rows, from which on kernels roll whose rows do not stay in
- * registers. */
-enum { LEAST_ROLLING = 1 << 18, LEAST_ROLLING_ROW = 1 << 8 };
+/* Samples of a picture, and pixels of its rows, from which on kernels roll whose rows do not stay
+ * in registers (bench/results/2026-11-28-h200.md). */
+enum { LEAST_ROLLING = 1 << 16, LEAST_ROLLING_ROW = 1 << 8 };
 
 /* Rows of a kernel for which there is room, where so many are multiplied at a time. */
 static size_t room(size_t each)
@@ -87,7 +87,7 @@ bool gf_tensor_words_plan(const GfStep *step, bool any_size, GfTensorRolling *ro
     const GfStep one = gf_block_one_channel(step);
     *rolling = (GfTensorRolling){.by_channel = step->channels == RGB};
     const bool is_large =
-        samples >= LEAST_ROLLING_ROW && samples * step->out_height >= LEAST_ROLLING;
+        step->out_width >= LEAST_ROLLING_ROW && samples * step->out_height >= LEAST_ROLLING;
     if (!any_size && !(is_large && gf_tensor_is_large(step)))
         return false;
     if (!plan_words(rolling->by_channel ? &one : step, rolling) ||

@@ -163,7 +163,7 @@ __device__ void join_channels(const uint32_t (&word)[WORDS], uint32_t (&to)[WORD
     }
 }
 
-/* The rows of a unit as one lane stores them, every fourth. */
+/* The rows of a unit as one lane stores them, every EACH-th. */
 template <typename S> struct Lane {
     static constexpr int TOGETHER = SAMPLES * S::channels, RUNS = S::tiles / S::channels;
     uint8_t *to;
@@ -171,15 +171,16 @@ template <typename S> struct Lane {
     int left;    /* samples of it from this lane's first on */
 
     __device__ Lane(const Rolling &s, const Unit &u, int own)
-        : y(static_cast<int>(threadIdx.x) % TURN - HEIGHT + (S::each == TURN ? TURN : 0)),
-          rows(u.rows), left((s.out_samples - u.sample - own) / S::size)
+        : y(static_cast<int>(threadIdx.x) % S::each + S::each - HEIGHT), rows(u.rows),
+          left((s.out_samples - u.sample - own) / S::size)
     {
         to = find_output(s, u, own, y);
     }
 
-    __device__ void store(const Rolling &s, const Done<S> &word)
+    /* `mine`: this lane has complete sums. */
+    __device__ void store(const Rolling &s, const Done<S> &word, bool mine)
     {
-        const int in_row = is_within(y, rows) ? left : 0;
+        const int in_row = mine && is_within(y, rows) ? left : 0;
 #pragma unroll
         for (int run = 0; run < RUNS; run++) {
             const int count = in_row - run * BLOCKS * 2;
@@ -194,25 +195,22 @@ template <typename S> struct Lane {
                 gf_store_if<S::size>(i < count && count < TOGETHER, own + i * S::size,
                                      {samples[i / 2] >> i % 2 * 16});
         }
-        gf_advance(&to, TURN * s.out.stride);
-        y += TURN;
+        gf_advance(&to, S::each * s.out.stride);
+        y += S::each;
     }
 };
 
 /* Waits for a tile's products, of which those of LATER others may still be under way, and takes its
- * sums; of EACH rows less than four lanes have, what other lanes have done stays. */
+ * sums. */
 template <typename S, int LATER>
-__device__ void take_tile(Sums<S> &sums, int oldest, const Taking &taking, const Ending &ending,
+__device__ void take_tile(Sums<S> &sums, int group, const Taking &taking, const Ending &ending,
                           uint32_t *done)
 {
     gf_wait_for_products<LATER>(sums);
 #pragma unroll
-    for (int i = 0; i < SAMPLES; i += 2) {
-        const uint32_t word = gf_round_pair(take<S>(sums, oldest / TURN, i, taking, ending),
-                                            take<S>(sums, oldest / TURN, i + 1, taking, ending));
-        if (S::each == TURN || oldest % TURN == 0 || taking.kept == 0)
-            done[i / 2] = word;
-    }
+    for (int i = 0; i < SAMPLES; i += 2)
+        done[i / 2] = gf_round_pair(take<S>(sums, group, i, taking, ending),
+                                    take<S>(sums, group, i + 1, taking, ending));
 }
 
 /* Tiles take turns: while the sums of one are taken, the products of the others are made. */
@@ -229,8 +227,8 @@ __device__ void multiply(const Rolling &s, const uint8_t *matrices, Ring<S> ring
                             S::half_bytes / 16 << 16 | (gf_shared_address(matrices) & 0x3FFFF) >> 4;
     const Ending ending = {__int_as_float(s.first_sum), s.scale,
                            s.post_channels > 0 ? s.offset : s.bare_offset};
-    Taking
-        taking[2]; /* where the lower two of four lanes are complete, or all, and the upper two */
+    /* Where the lower two of four lanes are complete, or all, and where the upper two. */
+    Taking taking[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const bool complete = S::each == TURN || lane % 4 / 2 == i;
@@ -243,7 +241,6 @@ __device__ void multiply(const Rolling &s, const uint8_t *matrices, Ring<S> ring
     for (unsigned unit = blockIdx.x; unit < s.units; unit += gridDim.x) {
         const Unit u = find_unit<S>(s, unit);
         Lane<S> out(s, u, own);
-        Done<S> done = {};
         for (int part = 0; part < s.parts; part++) {
             const uint8_t *rows = from + ring.stage * S::batch_bytes;
             Windows<S> a[S::tiles];
@@ -255,16 +252,17 @@ __device__ void multiply(const Rolling &s, const uint8_t *matrices, Ring<S> ring
             }
 #pragma unroll
             for (int r = S::each; r <= HEIGHT; r += S::each) {
+                const int oldest = r % HEIGHT, group = oldest / TURN;
+                const Taking &how = taking[oldest % TURN / 2];
+                Done<S> done, pixels;
                 const auto next = [&](auto tile) {
                     constexpr int i = decltype(tile)::value;
-                    const int oldest = r % HEIGHT;
-                    const Taking &how = taking[oldest % TURN / 2];
                     uint32_t *own_done = done + i * SAMPLES / 2;
                     if (r == HEIGHT) {
-                        take_tile<S, OTHERS - i>(sums[i], oldest, how, ending, own_done);
+                        take_tile<S, OTHERS - i>(sums[i], group, how, ending, own_done);
                         return;
                     }
-                    take_tile<S, OTHERS>(sums[i], oldest, how, ending, own_done);
+                    take_tile<S, OTHERS>(sums[i], group, how, ending, own_done);
                     load<S>(rows + r * S::pitch, at, i, a[i]);
                     begin<S>(sums[i], a[i], second, r);
                 };
@@ -273,21 +271,13 @@ __device__ void multiply(const Rolling &s, const uint8_t *matrices, Ring<S> ring
                     next(std::integral_constant<int, 1>());
                 if constexpr (S::tiles > 2)
                     next(std::integral_constant<int, 2>());
-                if (S::each < TURN && r % TURN == 0)
-                    continue;
-                Done<S> pixels;
                 join_channels(done, pixels);
-                out.store(s, pixels);
+                out.store(s, pixels, how.kept == 0);
             }
             __syncwarp();
             if (lane == 0)
                 gf_barrier_arrive(&ring.empty[ring.stage]);
             ring.advance();
-        }
-        if constexpr (S::each < TURN) {
-            Done<S> pixels;
-            join_channels(done, pixels);
-            out.store(s, pixels);
         }
     }
 }
@@ -313,8 +303,8 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
     __syncthreads();
     if (warp == WARPS)
         return bring_rows<S>(s, ring);
-    /* Four matrices, of which each begins a row later; in each the kernel's rows from the last group
-     * of four on down, and again, in a group from the last on. */
+    /* Four matrices, of which each begins a row later. In each are the kernel's rows: of groups of
+     * four the first, then the others from the last on, and again; of a group the last first. */
     for (int i = threadIdx.x; i < S::matrix_bytes / STEP; i += GROUP) {
         const int sample = i % 2, slot = i / 2 % TURN, run = i / 8;
         const int plane = run % S::planes, copy = run / S::planes % S::copies;

@@ -496,8 +496,9 @@ static void low_picture(size_t height)
 /* Kernels of many rows, on pictures from which on their sums roll (gf_tensor_rolling_plan()), cut
  * into units that end anywhere in a turn of the sums, as after the last row of one; rows of whole
  * words, and others. On cards where they do. */
-static void rolling_turns(void)
+static void rolling_turns(GfSample sample)
 {
+    const size_t first = sample == GF_U8 ? 1000 : 300, last = first + 16;
     GfCard card;
     must(gf_current_card(&card), "card");
     if (!card.groups)
@@ -507,14 +508,14 @@ static void rolling_turns(void)
             const bool half = (side == 11) == (channels == 1);
             if (quick && !half)
                 continue;
-            for (size_t height = 1000; height <= (quick || !half ? 1000 : 1016); height++) {
+            for (size_t height = first; height <= (quick || !half ? first : last); height++) {
                 const size_t width = 1056 / channels - (half ? height % 3 : 2);
-                const GfFormat format = format_of(width, height, channels, GF_U8);
+                const GfFormat format = format_of(width, height, channels, sample);
                 GfFilter *filter = new_filter();
                 (void)add_kernel(filter, 1, side, side, FRACTION);
                 Trial trial =
                     trial_of("rolling turns", format,
-                             options_of(GF_U8, (GfBorder)(height % GF_BORDER_VALID)), filter);
+                             options_of(sample, (GfBorder)(height % GF_BORDER_VALID)), filter);
                 trial.gap = aligned_gap(&format);
                 run_trial(&trial, filter);
             }
@@ -526,7 +527,7 @@ void test_wide_kernels(void)
 {
     for (size_t height = 5; height <= 12; height++)
         low_picture(height);
-    rolling_turns();
+    rolling_turns(GF_U8);
     for (size_t i = 0; i < (quick ? 12 : 200); i++)
         wide_factors(i);
     for (size_t i = 0; i < (quick ? 4 : 160); i++)
@@ -694,6 +695,7 @@ void test_kernels_on_16_bits(void)
     for (size_t i = 0; i < 2 * cases; i++)
         kernel_on_16_bits(i / 2, i % 2 ? 9 : quick || below(3) ? 20 : 70);
     report(launches_of("tensor") - before > cases, "kernels on 16 bits", "few by tensor");
+    rolling_turns(GF_U16);
     for (size_t i = 0; i < cases; i++)
         rolling_words(i);
 }
