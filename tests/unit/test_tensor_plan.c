@@ -686,7 +686,8 @@ static void test_rolling_words(void **unused)
     }
 }
 
-/* Which do: of one channel or RGB, to 16 bits, within 15 x 15, on pictures that are large enough. */
+/* Which do: of one channel or RGB, to 16 bits, within 15 x 15, on pictures that are large
+ * enough. */
 static void test_whose_words_roll(void **unused)
 {
     double weights[16 * 16], steep[9];
