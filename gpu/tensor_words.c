@@ -1,6 +1,7 @@
 /* Single kernels that roll on samples of 16 bits (gpu/tensor_shape.h): which do, and their second
  * matrix of digits. */
 #include <limits.h>
+#include <math.h>
 
 #include "gpu/tensor.h"
 #include "gpu/tensor_blocks.h"
@@ -12,6 +13,10 @@ enum { RGB = 3, HALF = GF_WORDS_WINDOW / 2, WORD = 4, LEAST_PLANES = 3 };
 /* Samples of a picture, and pixels of its rows, from which on kernels roll whose rows do not stay
  * in registers (bench/results/2026-11-28-h200.md). */
 enum { LEAST_ROLLING = 1 << 16, LEAST_ROLLING_ROW = 1 << 8 };
+
+/* What planes below the upper three may lose, in steps of the output: of what the rule of
+ * filters/backend.h allows, beside gf_tensor_find_levels(). */
+static const double allowed_below = 2e-3;
 
 /* Rows of a kernel for which there is room, where so many are multiplied at a time. */
 static size_t room(size_t each)
@@ -72,6 +77,9 @@ static bool plan_words(const GfStep *step, GfTensorRolling *rolling)
     rolling->unit = taps.unit;
     for (size_t p = LEAST_PLANES; p < rolling->planes + levels.lowest; p++)
         rolling->unit *= 256.0;
+    const double below_unit = fabs(linear->scale * step->gain) * rolling->unit;
+    if (rolling->planes > LEAST_PLANES && below_unit > allowed_below)
+        return false;
     long below = 0;
     for (size_t p = 0; p < rolling->planes; p++)
         below = fill_plane(&taps, &levels, p, rolling);

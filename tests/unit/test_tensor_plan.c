@@ -710,7 +710,8 @@ static void test_whose_words_roll(void **unused)
     step = bank(1, 3, 16, weights);
     step.in = step.out = GF_U16;
     assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
-    /* Four planes of digits of gray alone. */
+    /* Four planes of digits of gray alone, and not of weights so large that what is below the upper
+     * three counts. */
     for (size_t i = 0; i < 9; i++)
         steep[i] = i == 4 ? 9.1234567 : -1.0153;
     for (size_t channels = 1; channels <= RGB; channels += 2) {
@@ -719,6 +720,11 @@ static void test_whose_words_roll(void **unused)
         assert_int_equal(gf_tensor_rolling_plan(&step, true, &rolling), channels == 1);
         assert_true(channels == RGB || rolling.planes == 4);
     }
+    step = bank(1, 3, 3, steep);
+    step.in = step.out = GF_U16;
+    step.linear.scale = 15.0;
+    assert_int_equal(gf_tensor_levels(&step), 4);
+    assert_false(gf_tensor_rolling_plan(&step, true, &rolling));
 }
 
 /* A copied opacity is a 1 where the anchor is, in the plane of upper halves. */
