@@ -362,6 +362,35 @@ static GfStep bank_on_16_bits(size_t width, size_t height)
     return step;
 }
 
+/* A product of a column and a row is what its taps are. */
+static void test_products_on_16_bits(void **unused)
+{
+    double column[15], row[15];
+    GfTensorLarge large, same;
+    uint32_t *words, *others;
+    (void)unused;
+    for (size_t i = 0; i < 15; i++) {
+        column[i] = 0.1 + (double)(i % 4) / 7.0;
+        row[i] = 0.03 + (double)(i % 5) / 11.0;
+    }
+    for (size_t i = 0; i < 15 * 12; i++)
+        weights[i] = column[i / 15] * row[i % 15];
+    const GfStep whole = bank_on_16_bits(15, 12);
+    GfStep product = whole;
+    product.separable = true;
+    product.linear.weights = NULL;
+    product.linear.columns = column;
+    product.linear.rows = row;
+    assert_int_equal(supports(&product), GF_OK);
+    assert_int_equal(gf_tensor_large_is_exact(&product), gf_tensor_large_is_exact(&whole));
+    assert_int_equal(gf_tensor_large_plan(&whole, &large, &words), GF_OK);
+    assert_int_equal(gf_tensor_large_plan(&product, &same, &others), GF_OK);
+    assert_memory_equal(&large, &same, sizeof large);
+    assert_memory_equal(words, others, gf_tensor_large_words(&large) * sizeof *words);
+    free(words);
+    free(others);
+}
+
 /* Of all sizes; also where f32 is not enough: what is joined is joined in f64. */
 static void test_16_bits(void **unused)
 {
@@ -387,9 +416,9 @@ static void test_16_bits(void **unused)
     step = bank_on_16_bits(9, 9);
     step.out = GF_F32;
     refuses(&step, "8 or 16 bits");
-    step = bank_on_16_bits(9, 10);
+    step = bank_on_16_bits(16, 10);
     step.separable = true;
-    refuses(&step, "no products");
+    refuses(&step, "15 x 15");
     step = bank_on_16_bits(9, 9);
     step.linear.filters = 2;
     refuses(&step, "single kernels");
@@ -422,11 +451,15 @@ static void test_choice(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fractions),     cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_large_weights), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_passes),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_16_bits),       cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_choice)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fractions),
+                                       cmocka_unit_test(test_integers),
+                                       cmocka_unit_test(test_large_weights),
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_passes),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_products_on_16_bits),
+                                       cmocka_unit_test(test_16_bits),
+                                       cmocka_unit_test(test_wide),
+                                       cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
