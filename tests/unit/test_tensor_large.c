@@ -370,7 +370,7 @@ static void test_products_on_16_bits(void **unused)
     uint32_t *words, *others;
     (void)unused;
     for (size_t i = 0; i < 15; i++) {
-        column[i] = 0.1 + (double)(i % 4) / 7.0;
+        column[i] = 0.01 + (double)(i % 4) / 70.0;
         row[i] = 0.03 + (double)(i % 5) / 11.0;
     }
     for (size_t i = 0; i < 15 * 12; i++)
