@@ -180,22 +180,16 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, uns
 #define D_3   D4(0), D4(1), D4(2)
 #define D_4   D_3, D4(3)
 #define D_5   D_4, D4(4)
-#define D_6   D_5, D4(5)
-#define D_7   D_6, D4(6)
-#define D_8   D_7, D4(7)
-#define D_9   D_8, D4(8)
-#define D_10  D_9, D4(9)
-#define D_12  D_10, D4(10), D4(11)
+#define D_7   D_5, D4(5), D4(6)
+#define D_9   D_7, D4(7), D4(8)
+#define D_12  D_9, D4(9), D4(10), D4(11)
 #define D_16  D_12, D4(12), D4(13), D4(14), D4(15)
 #define AT_3  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
 #define AT_4  AT_3 ", %12, %13, %14, %15"
 #define AT_5  AT_4 ", %16, %17, %18, %19"
-#define AT_6  AT_5 ", %20, %21, %22, %23"
-#define AT_7  AT_6 ", %24, %25, %26, %27"
-#define AT_8  AT_7 ", %28, %29, %30, %31"
-#define AT_9  AT_8 ", %32, %33, %34, %35"
-#define AT_10 AT_9 ", %36, %37, %38, %39"
-#define AT_12 AT_10 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define AT_7  AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
+#define AT_9  AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
+#define AT_12 AT_9 ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define AT_16                                                                                      \
     AT_12 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
@@ -224,16 +218,12 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)
 #undef D4
 #define D4(i) "+r"(d[i][0]), "+r"(d[i][1]), "+r"(d[i][2]), "+r"(d[i][3])
 
-/* Likewise 64 x 8 RUNS sums of 32 products of bytes and signed bytes, for 6, 8, 10, 12 or 16
- * RUNS. */
+/* Likewise 64 x 8 RUNS sums of 32 products of bytes and signed bytes, for 12 or 16 RUNS. */
 template <int RUNS>
 __device__ inline void gf_begin_product(int (&d)[RUNS][4], const uint32_t (&a)[4], uint64_t second)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    static_assert(RUNS == 6 || RUNS == 8 || RUNS == 10 || RUNS == 12 || RUNS == 16);
-    PRODUCT(6, "m64n48k32.s32.u8.s8", 24, 25, 26, 27, 28, ", 1");
-    PRODUCT(8, "m64n64k32.s32.u8.s8", 32, 33, 34, 35, 36, ", 1");
-    PRODUCT(10, "m64n80k32.s32.u8.s8", 40, 41, 42, 43, 44, ", 1");
+    static_assert(RUNS == 12 || RUNS == 16);
     PRODUCT(12, "m64n96k32.s32.u8.s8", 48, 49, 50, 51, 52, ", 1");
     PRODUCT(16, "m64n128k32.s32.u8.s8", 64, 65, 66, 67, 68, ", 1");
 #endif
@@ -242,21 +232,15 @@ __device__ inline void gf_begin_product(int (&d)[RUNS][4], const uint32_t (&a)[4
 #undef PRODUCT
 #undef AT_16
 #undef AT_12
-#undef AT_10
 #undef AT_9
-#undef AT_8
 #undef AT_7
-#undef AT_6
 #undef AT_5
 #undef AT_4
 #undef AT_3
 #undef D_16
 #undef D_12
-#undef D_10
 #undef D_9
-#undef D_8
 #undef D_7
-#undef D_6
 #undef D_5
 #undef D_4
 #undef D_3

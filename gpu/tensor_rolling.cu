@@ -533,15 +533,7 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
     __shared__ uint64_t full[S::stages], empty[S::stages];
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / WARP, 0);
     const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
-    if (threadIdx.x == 0) {
-#pragma unroll
-        for (int i = 0; i < S::stages; i++) {
-            gf_barrier_init(&full[i], WARP);
-            gf_barrier_init(&empty[i], WARPS);
-        }
-        gf_barriers_made();
-    }
-    __syncthreads();
+    make_barriers(ring);
     if (warp == WARPS)
         return bring_rows<S>(s, ring);
     /* Of the kernel's rows the first, then the others from the last on, and again. */

@@ -141,6 +141,20 @@ template <typename S> struct Ring {
     }
 };
 
+/* Its barriers, which all threads of a block see then. */
+template <typename S> __device__ void make_barriers(const Ring<S> &ring)
+{
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < S::stages; i++) {
+            gf_barrier_init(&ring.full[i], WARP);
+            gf_barrier_init(&ring.empty[i], WARPS);
+        }
+        gf_barriers_made();
+    }
+    __syncthreads();
+}
+
 /* ---- the warp that brings rows ---- */
 
 /* Bytes of a strip's rows, from their start on: those that count, and those of whole vectors on the
