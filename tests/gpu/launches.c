@@ -498,8 +498,10 @@ static void low_picture(size_t height)
  * words, and others. On cards where they do. */
 static void rolling_turns(GfSample sample)
 {
-    /* Of 16 bits fewer rows are enough for the emulated device, which has few blocks. */
-    const size_t first = quick && sample == GF_U16 ? 300 : 1000, last = first + 16;
+    /* Of 16 bits fewer rows are enough for the emulated device, which has few blocks; that units
+     * end anywhere, rolling_words() sees. */
+    const bool words = sample == GF_U16;
+    const size_t first = quick && words ? 300 : 1000, last = first + (words ? 3 : 16);
     GfCard card;
     must(gf_current_card(&card), "card");
     if (!card.groups)
