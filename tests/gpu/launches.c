@@ -657,14 +657,13 @@ static void kernel_on_16_bits(size_t i, size_t most)
 static void rolling_words(size_t i)
 {
     const size_t channels = i % 3 ? 1 : 3, most = 15;
-    const bool whole = i % 4 == 0;
+    const bool whole = i % 4 == 0, product = i % 11 == 3;
     const GfFormat format =
         format_of(1 + below(i % 2 ? 500 : 140), 1 + below(whole ? 200 : 40), channels, GF_U16);
     GfFilter *filter = new_filter();
     const size_t columns = i % 5 ? 1 + below(most) : most, rows = i % 7 ? 1 + below(most) : most;
-    GfLinear *linear = i % 11 == 3
-                           ? add_factors(filter, 1, columns, rows)
-                           : add_kernel(filter, 1, columns, rows, whole ? INTEGER : FRACTION);
+    GfLinear *linear = product ? add_factors(filter, 1, columns, rows)
+                               : add_kernel(filter, 1, columns, rows, whole ? INTEGER : FRACTION);
     GfCard card;
     must(gf_current_card(&card), "card");
     linear->anchor_x = below(linear->width);
@@ -675,8 +674,9 @@ static void rolling_words(size_t i)
     trial.gap = format.width * channels % 4 ? aligned_gap(&format) : 4 * below(4);
     trial.count = 1 + below(3);
     trial.wide = i % 4 == 1;
-    /* Four planes of RGB do not. */
-    trial.tiling = card.groups && (channels == 1 || whole) ? GF_TENSOR_ROLLING_TILING : 0;
+    /* Four planes of RGB do not, which products may need. */
+    const bool rolls = !product && (channels == 1 || whole);
+    trial.tiling = card.groups && rolls ? GF_TENSOR_ROLLING_TILING : 0;
     run_trial(&trial, filter);
 }
 
