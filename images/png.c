@@ -126,9 +126,10 @@ static void read_passes(GfPngReader *state)
     state->row = band->rows;
 }
 
+/* Without a place for what it reads libpng would pass over critical chunks that nobody knows. */
 static void read_end(GfPngReader *state)
 {
-    png_read_end(state->png, NULL);
+    png_read_end(state->png, state->info);
 }
 
 static GfStatus guarded(GfPngReader *state, void (*step)(GfPngReader *))

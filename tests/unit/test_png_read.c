@@ -436,6 +436,14 @@ static void test_damaged_files(void **state)
     assert_string_equal(text, "data after the last row ignored");
 
     make_picture();
+    chunk = file_size - 12; /* in front of the end one that must be understood */
+    memcpy(file + chunk + 13, file + chunk, 12);
+    memcpy(file + chunk, "\0\0\0\1ABCDx", 9);
+    mend_checksum(chunk);
+    file_size += 13;
+    check_damaged("the PNG is damaged: ABCD: unhandled critical chunk", HEIGHT);
+
+    make_picture();
     file_size =
         find_pixels(SIZE_MAX) + 8; /* cut behind a header; all rows but those of a chunk or so */
     check_damaged("the PNG data end after row 1", HEIGHT - 10);
