@@ -1,7 +1,7 @@
 /* EXIF is a TIFF file without pixels: a byte-order mark, the offset of the first directory (IFD0),
  * and entries of twelve bytes, then the offset of the next directory. What matters here are
- * Orientation in IFD0, the picture's size there and in the camera's directory, to which an entry of
- * IFD0 leads, and the thumbnail, of which the directory behind IFD0 tells. No other is entered, so
+ * Orientation in IFD0, the picture's size and resolution there and in the camera's directory, to
+ * which an entry of IFD0 leads, and the thumbnail, of which the directory behind IFD0 tells. No other is entered, so
  * there is no chain that could loop, and every read is checked against the end of the block, which
  * a hostile file controls. */
 #include <stdint.h>
@@ -13,6 +13,8 @@
 enum { TIFF_HEADER = 8, COUNT = 2, ENTRY = 12, OFFSET = 4 };
 enum { ORIENTATION = 0x0112, CAMERA = 0x8769 };
 enum { WIDTH = 0x0100, HEIGHT = 0x0101, CAMERA_WIDTH = 0xa002, CAMERA_HEIGHT = 0xa003 };
+enum { X_RESOLUTION = 0x011a, Y_RESOLUTION = 0x011b };
+enum { FOCAL_X_RESOLUTION = 0xa20e, FOCAL_Y_RESOLUTION = 0xa20f };
 enum { JPEG = 0x0201, JPEG_SIZE = 0x0202, STRIP = 0x0111, STRIP_SIZE = 0x0117 };
 enum { TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_SSHORT = 8, TYPE_SLONG = 9 };
 
@@ -123,6 +125,31 @@ void gf_exif_set_size(GfBlob *exif, size_t width, size_t height)
     set_number(find_entry(exif, big, first, HEIGHT), big, height);
     set_number(find_entry(exif, big, camera, CAMERA_WIDTH), big, width);
     set_number(find_entry(exif, big, camera, CAMERA_HEIGHT), big, height);
+}
+
+/* Two entries exchange all but their tags: type, count, and the value or where it stands. */
+static void swap_values(unsigned char *one, unsigned char *other)
+{
+    enum { TAG = 2 };
+    unsigned char kept[ENTRY];
+    if (!one || !other)
+        return;
+    memcpy(kept, one, ENTRY);
+    memcpy(one + TAG, other + TAG, ENTRY - TAG);
+    memcpy(other + TAG, kept + TAG, ENTRY - TAG);
+}
+
+void gf_exif_swap_resolutions(GfBlob *exif)
+{
+    bool big;
+    size_t first = find_first(exif, &big);
+    if (!first)
+        return;
+    size_t camera = number_of(find_entry(exif, big, first, CAMERA), big);
+    swap_values(find_entry(exif, big, first, X_RESOLUTION),
+                find_entry(exif, big, first, Y_RESOLUTION));
+    swap_values(find_entry(exif, big, camera, FOCAL_X_RESOLUTION),
+                find_entry(exif, big, camera, FOCAL_Y_RESOLUTION));
 }
 
 /* Overwrites the bytes that two entries of a directory tell the place and number of. At the end of

@@ -67,6 +67,11 @@ void gf_exif_reset_orientation(GfBlob *exif);
  * 0x0100, 0x0101, 0xA002 and 0xA003) where they are, in pixels below 2^32. */
 void gf_exif_set_size(GfBlob *exif, size_t width, size_t height);
 
+/* Once width and height have changed places: so do XResolution and YResolution of IFD0, and
+ * FocalPlaneXResolution and FocalPlaneYResolution (EXIF 2.32, tags 0x011A, 0x011B, 0xA20E and
+ * 0xA20F), where there are both. */
+void gf_exif_swap_resolutions(GfBlob *exif);
+
 /* Takes the thumbnail out, which shows the picture before it was filtered: EXIF's link to its
  * directory, IFD1, and its bytes; the resources 1033 and 1036 of Photoshop's block. Nothing else
  * moves in EXIF. */

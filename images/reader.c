@@ -110,6 +110,7 @@ static GfStatus set_orientation(Reader *reader, const GfReadOptions *options)
         double across = shown->metadata.density_x;
         shown->metadata.density_x = shown->metadata.density_y;
         shown->metadata.density_y = across;
+        gf_exif_swap_resolutions(&shown->metadata.exif);
         GF_TRY(gf_reader_limit(shown, options));
     }
     if (reader->orientation == 2)

@@ -351,7 +351,9 @@ static void make_png(const char *name, png_uint_32 width, png_uint_32 height, co
     if (how->transparent)
         png_set_tRNS(png, info, how->colours ? how->opacity : NULL, how->transparent, &how->key);
     if (how->orientation) {
-        unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x00\0\0\0\0\0\0";
+        unsigned char exif[] = "MM\0*\0\0\0\x08\0\3\1\x12\0\3\0\0\0\1\0\0\0\0"
+                               "\1\x1a\0\5\0\0\0\1\0\0\0\x32\1\x1b\0\5\0\0\0\1\0\0\0\x3a"
+                               "\0\0\0\0\0\0\0\x48\0\0\0\1\0\0\0\x90\0\0\0\1";
         exif[19] = (unsigned char)how->orientation;
         png_set_eXIf_1(png, info, sizeof exif - 1, exif);
         png_set_pHYs(png, info, 1000, 3000, PNG_RESOLUTION_METER);
@@ -515,6 +517,9 @@ static void every_orientation_shows_the_right_pixels(void **state)
         assert_int_equal(gf_exif_orientation(&reader->metadata.exif), 1);
         assert_int_equal((int)reader->metadata.density_x, width == 3 ? 1000 : 3000);
         assert_int_equal((int)reader->metadata.density_y, width == 3 ? 3000 : 1000);
+        /* XResolution is the fraction at 50, 72 / 1, or that at 58, 144 / 1. */
+        assert_int_equal(reader->metadata.exif.data[33], width == 3 ? 50 : 58);
+        assert_int_equal(reader->metadata.exif.data[45], width == 3 ? 58 : 50);
         gf_reader_close(reader);
     }
 }

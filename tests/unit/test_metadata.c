@@ -240,6 +240,46 @@ static size_t drop_thumbnail(unsigned char *block, size_t size)
     return blob.size;
 }
 
+/* The two entries of the directory at CAMERA exchange what they say; done twice, nothing has
+ * changed. */
+static void check_swap(unsigned char *block, bool big, uint32_t x, uint32_t y)
+{
+    unsigned char expected[TWO_ENTRIES];
+    for (size_t i = 0; i < 2; i++)
+        store(block + CAMERA + 2 + i * 12, 2, big, i == 0 ? x : y);
+    memcpy(expected, block, sizeof expected);
+    memcpy(expected + CAMERA + 2 + 2, block + CAMERA + 2 + 14, 10);
+    memcpy(expected + CAMERA + 2 + 14, block + CAMERA + 2 + 2, 10);
+    GfBlob blob = {malloc(TWO_ENTRIES), TWO_ENTRIES};
+    memcpy(blob.data, block, TWO_ENTRIES);
+    gf_exif_swap_resolutions(&blob);
+    assert_memory_equal(blob.data, expected, TWO_ENTRIES);
+    gf_exif_swap_resolutions(&blob);
+    assert_memory_equal(blob.data, block, TWO_ENTRIES);
+    free(blob.data);
+}
+
+static void resolutions_change_places(void **state)
+{
+    (void)state;
+    unsigned char block[TWO_ENTRIES];
+    for (int big = 0; big < 2; big++) {
+        make_sizes(block, big, 5, 1000, 2000); /* offsets of fractions */
+        check_swap(block, big, 0xa20e, 0xa20f);
+        store(block + 4, 4, big, CAMERA); /* IFD0 itself */
+        check_swap(block, big, 0x011a, 0x011b);
+        check_swap(block, big, 0x011b, 0x011a);
+        /* One alone stays. */
+        store(block + CAMERA + 2, 2, big, 0x0100);
+        GfBlob blob = {malloc(TWO_ENTRIES), TWO_ENTRIES};
+        memcpy(blob.data, block, TWO_ENTRIES);
+        gf_exif_swap_resolutions(&blob);
+        assert_memory_equal(blob.data, block, TWO_ENTRIES);
+        free(blob.data);
+    }
+    gf_exif_swap_resolutions(&(GfBlob){NULL, 0});
+}
+
 static void thumbnails_are_dropped(void **state)
 {
     (void)state;
@@ -462,6 +502,7 @@ int main(void)
         cmocka_unit_test(sizes_are_set_in_place),
         cmocka_unit_test(sizes_are_not_set_outside),
         cmocka_unit_test(sizes_are_set_in_the_first_directory),
+        cmocka_unit_test(resolutions_change_places),
         cmocka_unit_test(thumbnails_are_dropped),
         cmocka_unit_test(thumbnails_are_not_looked_for_outside),
         cmocka_unit_test(photoshops_thumbnails_are_dropped),
