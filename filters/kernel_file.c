@@ -71,13 +71,26 @@ static GfStatus read_line(Table *table, const char *text, size_t line)
     }
 }
 
+/* Files that hold kernels, too, and are given otherwise. */
+static GfStatus check_kind(const char *text, size_t size)
+{
+    enum { LENGTH = 8 }; /* of the header of a .safetensors file, in front of it */
+    if (size >= 6 && memcmp(text, "\x93NUMPY", 6) == 0)
+        return gf_fail(GF_EUSAGE, "an .npy array, not a text file; it is written "
+                                  "conv:weights=FILE.npy");
+    if (size > LENGTH && text[LENGTH - 1] == '\0' && text[LENGTH] == '{')
+        return gf_fail(GF_EUSAGE, "a .safetensors file, not a text file; it is written "
+                                  "conv:weights=FILE.safetensors");
+    if (text[strspn(text, " \t\r\n")] == '{')
+        return gf_fail(GF_EUSAGE, "a filter file (JSON), not a kernel; it is written @FILE");
+    return GF_OK;
+}
+
 static GfStatus read_table(char *text, size_t size, Table *table)
 {
     const char *end = text + size;
     size_t number = 0;
-    if (size >= 6 && memcmp(text, "\x93NUMPY", 6) == 0)
-        return gf_fail(GF_EUSAGE, "an .npy array, not a text file; it is written "
-                                  "conv:weights=FILE.npy");
+    GF_TRY(check_kind(text, size));
     while (text < end) {
         char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t length = newline ? (size_t)(newline - text) : (size_t)(end - text);

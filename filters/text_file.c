@@ -36,7 +36,8 @@ GfStatus gf_text_file_read(const char *path, size_t most, char **text, size_t *s
     if (ferror(file))
         GF_GO(gf_fail(GF_EUSAGE, "%s", strerror(errno)));
     if (*size > most)
-        GF_GO(gf_fail(GF_EUSAGE, "the file is larger than %zu MiB: no such file is", most >> 20));
+        GF_GO(gf_fail(GF_EUSAGE, "the file is larger than %zu MiB, the most that is read",
+                      most >> 20));
     (*text)[*size] = '\0';
     drop_mark(*text, size);
 done:

@@ -123,6 +123,15 @@ says() {
     says 2 '--kernel "3x1: 1,2,3": the 3x1 kernel has 1 number instead of 3 (separate them by spaces: a comma begins the next filter)' a.png -k '3x1: 1,2,3'
 }
 
+@test "files of weights and networks that are given as kernel files" {
+    npy '<f4' 4 '1, 1' '\0\0\0\0' >k.npy
+    says 2 '--kernel "./k.npy": kernel file: ./k.npy: an .npy array, not a text file; it is written conv:weights=FILE.npy' a.png -k ./k.npy
+    printf '\x02\0\0\0\0\0\0\0{}' >k.safetensors
+    says 2 '--kernel "k.safetensors": kernel file: k.safetensors: a .safetensors file, not a text file; it is written conv:weights=FILE.safetensors' a.png -k k.safetensors
+    printf '\n {"gpufilter": 1}' >k.json
+    says 2 '--kernel "k.json": kernel file: k.json: a filter file (JSON), not a kernel; it is written @FILE' a.png -k k.json
+}
+
 @test "words that are no pictures' names" {
     says 2 '"sobel" is a filter; write --kernel sobel' sobel a.png
     says 2 '"gaussian:sigma=2" is a filter; write --kernel gaussian:sigma=2' a.png gaussian:sigma=2
