@@ -1,9 +1,9 @@
 /* EXIF is a TIFF file without pixels: a byte-order mark, the offset of the first directory (IFD0),
  * and entries of twelve bytes, then the offset of the next directory. What matters here are
  * Orientation in IFD0, the picture's size and resolution there and in the camera's directory, to
- * which an entry of IFD0 leads, and the thumbnail, of which the directory behind IFD0 tells. No other is entered, so
- * there is no chain that could loop, and every read is checked against the end of the block, which
- * a hostile file controls. */
+ * which an entry of IFD0 leads, and the thumbnail, of which the directory behind IFD0 tells. No
+ * other is entered, so there is no chain that could loop, and every read is checked against the end
+ * of the block, which a hostile file controls. */
 #include <stdint.h>
 #include <string.h>
 

@@ -536,22 +536,36 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
+/* What the schema refers to for sizes: a definition for each range. */
+static const json_t *sizes_of(const json_t *schema, const json_t *definitions)
+{
+    static const char place[] = "#/$defs/";
+    const char *path = text_of(schema, "$ref");
+    bool refers = strncmp(path, place, strlen(place)) == 0;
+    const json_t *sizes = refers ? json_object_get(definitions, path + strlen(place)) : NULL;
+    return json_array_get(json_object_get(sizes, "anyOf"), 0);
+}
+
 /* The type that the schema gives a member, or what it refers to. */
-static void assert_described(const char *stage, const GfField *field, const json_t *schema)
+static void assert_described(const char *stage, const GfField *field, const json_t *schema,
+                             const json_t *definitions)
 {
     static const char *const types[] = {
-        [GF_FIELD_NUMBER] = "number",       [GF_FIELD_WHOLE] = "integer",
-        [GF_FIELD_SWITCH] = "boolean",      [GF_FIELD_WORD] = "",
-        [GF_FIELD_NAME] = "#/$defs/name",   [GF_FIELD_TEXT] = "string",
-        [GF_FIELD_SIZES] = "#/$defs/sizes", [GF_FIELD_PADDING] = "#/$defs/padding",
-        [GF_FIELD_NUMBERS] = "array",       [GF_FIELD_OBJECT] = "object",
+        [GF_FIELD_NUMBER] = "number",     [GF_FIELD_WHOLE] = "integer",
+        [GF_FIELD_SWITCH] = "boolean",    [GF_FIELD_WORD] = "",
+        [GF_FIELD_NAME] = "#/$defs/name", [GF_FIELD_TEXT] = "string",
+        [GF_FIELD_SIZES] = "integer",     [GF_FIELD_PADDING] = "#/$defs/padding",
+        [GF_FIELD_NUMBERS] = "array",     [GF_FIELD_OBJECT] = "object",
         [GF_FIELD_LIST] = "array"};
     const json_t *standard = json_object_get(schema, "default");
+    if (field->kind == GF_FIELD_SIZES)
+        schema = sizes_of(schema, definitions);
     const char *type = *text_of(schema, "$ref") ? text_of(schema, "$ref") : text_of(schema, "type");
     bool limited = field->maximum < 1e38 && field->maximum > 0;
     if (!schema || strcmp(type, types[field->kind]) != 0)
         fail_msg("%s: %s is \"%s\" in the schema", stage, field->name, type);
-    if (field->kind == GF_FIELD_WHOLE || (field->kind == GF_FIELD_NUMBER && limited))
+    if (field->kind == GF_FIELD_WHOLE || field->kind == GF_FIELD_SIZES ||
+        (field->kind == GF_FIELD_NUMBER && limited))
         assert_true(json_number_value(json_object_get(schema, "maximum")) == field->maximum &&
                     json_number_value(json_object_get(schema, "minimum")) == field->minimum);
     if (field->kind == GF_FIELD_WORD)
@@ -578,8 +592,8 @@ static void test_schema(void **state)
 {
     (void)state;
     json_t *schema = read_schema();
-    const json_t *kinds =
-        json_object_get(json_object_get(json_object_get(schema, "$defs"), "stage"), "oneOf");
+    const json_t *definitions = json_object_get(schema, "$defs");
+    const json_t *kinds = json_object_get(json_object_get(definitions, "stage"), "oneOf");
     size_t count = 0;
     for (const GfNetworkStage *kind = gf_network_stages; kind->name; kind++, count++) {
         const json_t *described = json_array_get(kinds, count);
@@ -589,7 +603,8 @@ static void test_schema(void **state)
         assert_true(json_is_false(json_object_get(described, "additionalProperties")));
         size_t members = 2;
         for (const GfField *field = kind->fields; field->name; field++, members++) {
-            assert_described(kind->name, field, json_object_get(properties, field->name));
+            assert_described(kind->name, field, json_object_get(properties, field->name),
+                             definitions);
             assert_int_equal(is_required(described, field->name), field->required);
         }
         assert_non_null(json_object_get(properties, "name"));
