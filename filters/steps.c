@@ -297,8 +297,8 @@ static GfStatus add_entry(Builder *builder, const GfEntry *entry)
     bool fits = colours == entry->channels || (colours == 3 && entry->channels == 1) ||
                 (colours == 1 && entry->channels == 3);
     if (!fits)
-        return gf_fail(GF_EFILTER, "a network of %zu channels is given %zu", entry->channels,
-                       colours);
+        return gf_fail(GF_EFILTER, "a network of %zu channel%s is given %zu", entry->channels,
+                       entry->channels == 1 ? "" : "s", colours);
     GF_TRY(store(pipeline, maps * depth, &weights));
     GF_TRY(store(pipeline, maps, &bias));
     for (size_t c = 0; c < maps; c++) {

@@ -4,7 +4,7 @@
 
 /* One direction of a window's way over the picture. */
 typedef struct Axis {
-    const char *name; /* "rows", "columns", for messages */
+    const char *name; /* "row", "column", for messages */
     size_t in, taps, stride, dilation;
     GfFit fit;
     size_t before, after; /* padding */
@@ -44,10 +44,11 @@ static GfStatus lay_axis(Axis *axis)
     size_t padded = axis->in + axis->before + axis->after;
     size_t beyond = axis->ceil ? axis->stride - 1 : 0;
     if (reach > padded + beyond)
-        return gf_fail(GF_EFILTER, "%s of %zu %s%s does not fit into %zu %s%s",
+        return gf_fail(GF_EFILTER, "%s of %zu %ss%s does not fit into %zu %s%s%s",
                        axis->valid ? "border valid: a kernel" : "a window", reach, axis->name,
                        axis->dilation > 1 ? " (taps and dilation)" : "", axis->in, axis->name,
-                       axis->before + axis->after > 0 ? " and their padding" : "");
+                       axis->in == 1 ? "" : "s",
+                       axis->before + axis->after > 0 ? " and padding" : "");
     axis->out = (padded + beyond - reach) / axis->stride + 1;
     if (axis->ceil && (axis->out - 1) * axis->stride >= axis->in + axis->before)
         axis->out--;
@@ -71,7 +72,7 @@ GfStatus gf_lay_windows(GfStep *step, const GfPlanOptions *options)
     bool pool = step->kind == GF_STEP_POOL;
     const GfSampling *sampling = pool ? &step->pool.sampling : &linear->sampling;
     bool border = sampling->fit == GF_FIT_BORDER, valid = options->border == GF_BORDER_VALID;
-    Axis x = {.name = "columns",
+    Axis x = {.name = "column",
               .in = step->in_width,
               .taps = pool ? step->pool.width : linear->width,
               .stride = sampling->stride_x,
@@ -83,7 +84,7 @@ GfStatus gf_lay_windows(GfStep *step, const GfPlanOptions *options)
               .valid = border && valid,
               .ceil = pool && step->pool.ceil};
     Axis y = x;
-    y.name = "rows";
+    y.name = "row";
     y.in = step->in_height;
     y.taps = pool ? step->pool.height : linear->height;
     y.stride = sampling->stride_y;
