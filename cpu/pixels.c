@@ -9,7 +9,8 @@
  * runs of rows meet is loaded for each.
  *
  * Scratch memory of a thread: the window (as many rows as the kernel), one padded row for a
- * column's result, and the responses of the bank, all as wide as what is computed at once. */
+ * column's result, and the responses of the bank, all only as wide as the part of a strip that is
+ * computed before the next. */
 #include "cpu/pixels.h"
 
 #include <stdlib.h>
@@ -21,8 +22,10 @@
 #include "cpu/padded.h"
 
 enum {
-    WINDOW_BYTES = 512 << 10, /* of a strip of columns */
-    LEAST_STRIP = 16,         /* times the taps of a row: what two strips meet is done twice */
+    STRIP_BYTES = 512 << 10,  /* of the window of a strip of columns, if it were one */
+    WINDOW_BYTES = 128 << 10, /* of the columns at once */
+    LEAST_STRIP = 16,         /* times the taps of a row: what two strips meet is done twice, */
+    LEAST_WIDTH = 32,         /* and what two windows do */
     LEAST_ROWS = 8
 };
 
@@ -92,7 +95,7 @@ static size_t choose_strip(const GfStep *step, size_t real)
 {
     bool tall = gf_columns_pay(step);
     size_t height = step->taps_y + (tall ? GF_MIX_MAPS - 1 : 0);
-    size_t columns = WINDOW_BYTES / real / step->channels / height;
+    size_t columns = STRIP_BYTES / real / step->channels / height;
     columns = gf_max(columns, LEAST_STRIP * step->taps_x);
     if (step->kind != GF_STEP_FILTER || columns >= step->out_width ||
         (tall && step->border == GF_BORDER_WRAP))
@@ -101,13 +104,23 @@ static size_t choose_strip(const GfStep *step, size_t real)
     return (step->out_width + strips - 1) / strips;
 }
 
+/* Columns at once: whole vectors but at a strip's end, since single samples may be rounded
+ * otherwise. */
+static size_t choose_width(const GfPixels *pixels)
+{
+    const GfStep *step = pixels->step;
+    size_t together = GF_ALIGNMENT / pixels->real;
+    size_t width = WINDOW_BYTES / pixels->real / step->channels / step->taps_y;
+    width = gf_max(gf_max(width, LEAST_WIDTH * step->taps_x) / together, 1) * together;
+    return gf_min(pixels->columns ? gf_columns_width(pixels->columns) : width, pixels->strip);
+}
+
 static GfStatus set_sizes(GfPixels *pixels)
 {
     const GfStep *step = pixels->step;
     size_t columns, row, padded;
-    pixels->strip = pixels->width = choose_strip(step, pixels->real);
-    if (pixels->columns)
-        pixels->width = gf_min(gf_columns_width(pixels->columns), pixels->strip);
+    pixels->strip = choose_strip(step, pixels->real);
+    pixels->width = choose_width(pixels);
     if (!gf_add(pixels->width, step->taps_x - 1, &columns) ||
         !gf_mul(columns, step->channels, &padded) || !gf_mul(pixels->width, step->channels, &row) ||
         padded > SIZE_MAX / 16 || row > SIZE_MAX / 16)
@@ -268,12 +281,12 @@ static void opacity_row(const Work *work, size_t r)
     const GfPixels *pixels = work->pixels;
     const GfStep *step = pixels->step;
     void *row = work->bank.responses[0];
-    memcpy(row, work->window + window_row(pixels, r), pixels->row * pixels->real);
+    memcpy(row, work->window + window_row(pixels, r), work->width * step->channels * pixels->real);
     if (step->kind == GF_STEP_PREMULTIPLY)
-        pixels->functions->premultiply(row, step->channels, step->white, step->out_width);
+        pixels->functions->premultiply(row, step->channels, step->white, work->width);
     else
         pixels->functions->unpremultiply(row, step->channels, step->white, step->alpha_gain,
-                                         step->out_width);
+                                         work->width);
 }
 
 /* Makes the output row that begins with row r of the window, input row y, and stores it at `to`,
@@ -292,8 +305,9 @@ static void make_row(const Work *work, ptrdiff_t y, size_t r, unsigned char *to)
                              1, row, work->width * step->channels);
 }
 
-/* A strip of so many rows, of which the first meets input rows from `top` on. */
-static void run_strip(Work *work, ptrdiff_t top, size_t rows, unsigned char *to, size_t stride)
+/* Columns of a strip, in so many rows of which the first meets input rows from `top` on. */
+static void run_window(const Work *work, ptrdiff_t top, size_t rows, unsigned char *to,
+                       size_t stride)
 {
     size_t loaded = 0;
     for (size_t r = 0; r < rows; r++) {
@@ -303,21 +317,14 @@ static void run_strip(Work *work, ptrdiff_t top, size_t rows, unsigned char *to,
     }
 }
 
-/* The same up to column x1, its columns summed first, for rows that are not too many. */
-static void run_tall(Work *work, ptrdiff_t top, size_t rows, size_t x1, unsigned char *to,
-                     size_t stride, void *memory)
+/* The same where the columns have been summed. */
+static void run_sums(const Work *work, const GfColumnsWork *columns, ptrdiff_t top, size_t rows,
+                     unsigned char *to, size_t stride)
 {
-    const GfPixels *pixels = work->pixels;
-    GfColumnsWork columns =
-        gf_columns_begin(pixels->columns, work->input, top, rows, work->x0, memory);
-    for (; work->x0 < x1; work->x0 += work->width) {
-        work->width = gf_min(pixels->width, x1 - work->x0);
-        gf_columns_next(&columns, work->width);
-        for (size_t r = 0; r < rows; r++) {
-            for (size_t f = 0; f < pixels->responses; f++)
-                work->ready[f] = gf_columns_results(&columns, f, r);
-            make_row(work, top + (ptrdiff_t)r, r, to + r * stride);
-        }
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t f = 0; f < work->pixels->responses; f++)
+            work->ready[f] = gf_columns_results(columns, f, r);
+        make_row(work, top + (ptrdiff_t)r, r, to + r * stride);
     }
 }
 
@@ -327,17 +334,23 @@ void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y
     Scratch scratch;
     lay_scratch(pixels, memory, &scratch);
     Work work = make_work(pixels, input, &scratch);
+    size_t x0 = part * pixels->strip, x1 = gf_min(x0 + pixels->strip, pixels->step->out_width);
+    size_t rows = (size_t)(y1 - y0), most = pixels->columns ? GF_COLUMNS_ROWS : rows, count;
     ptrdiff_t top = y0 + pixels->step->origin_y;
-    size_t rows = (size_t)(y1 - y0), x0 = part * pixels->strip;
-    size_t x1 = gf_min(x0 + pixels->strip, pixels->step->out_width), count;
-    work.x0 = x0;
-    work.width = x1 - x0;
-    if (!pixels->columns)
-        run_strip(&work, top, rows, to, stride);
-    for (size_t r = 0; pixels->columns && r < rows; r += count) {
-        count = gf_min(rows - r, GF_COLUMNS_ROWS);
-        work.x0 = x0;
-        run_tall(&work, top + (ptrdiff_t)r, count, x1, (unsigned char *)to + r * stride, stride,
-                 scratch.tall);
+    unsigned char *row = to;
+    for (; rows > 0; rows -= count, top += (ptrdiff_t)count, row += count * stride) {
+        GfColumnsWork columns;
+        count = gf_min(rows, most);
+        if (pixels->columns)
+            columns = gf_columns_begin(pixels->columns, input, top, count, x0, scratch.tall);
+        for (work.x0 = x0; work.x0 < x1; work.x0 += work.width) {
+            work.width = gf_min(pixels->width, x1 - work.x0);
+            if (pixels->columns) {
+                gf_columns_next(&columns, work.width);
+                run_sums(&work, &columns, top, count, row, stride);
+            } else {
+                run_window(&work, top, count, row, stride);
+            }
+        }
     }
 }
