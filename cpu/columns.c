@@ -65,12 +65,13 @@ static size_t panels_of(const GfColumns *columns, size_t pixels)
     return (pixels * columns->pixel + PANEL_BYTES - 1) / PANEL_BYTES;
 }
 
-/* Whole vectors at once but at a strip's end: single samples may be rounded otherwise. */
+/* Whole runs of vectors at once but at a strip's end: vectors by themselves are slower to sum, and
+ * single samples may be rounded otherwise. */
 static GfStatus set_sizes(GfColumns *columns)
 {
     const GfStep *step = columns->step;
     size_t height = step->taps_y + GF_COLUMNS_ROWS - 1, pixels, window, results;
-    size_t together = GF_ALIGNMENT / columns->real;
+    size_t together = 2 * PANEL_BYTES / columns->real;
     columns->pixel = step->channels * columns->real;
     columns->width = gf_max(PANELS * PANEL_BYTES / columns->pixel / together, 1) * together;
     columns->panels = panels_of(columns, columns->width);

@@ -104,12 +104,12 @@ static size_t choose_strip(const GfStep *step, size_t real)
     return (step->out_width + strips - 1) / strips;
 }
 
-/* Columns at once: whole vectors but at a strip's end, since single samples may be rounded
+/* Columns at once: whole runs of vectors but at a strip's end, where single samples may be rounded
  * otherwise. */
 static size_t choose_width(const GfPixels *pixels)
 {
     const GfStep *step = pixels->step;
-    size_t together = GF_ALIGNMENT / pixels->real;
+    size_t together = 8 * GF_ALIGNMENT / pixels->real;
     size_t width = WINDOW_BYTES / pixels->real / step->channels / step->taps_y;
     width = gf_max(gf_max(width, LEAST_WIDTH * step->taps_x) / together, 1) * together;
     return gf_min(pixels->columns ? gf_columns_width(pixels->columns) : width, pixels->strip);
