@@ -383,7 +383,7 @@ static void test_memory_of_wide_rows(void **state)
         bool deep;
     } cases[] = {{"sobel", 1 << 19, false},
                  {"gabor:wavelength=40", 1 << 20, true}, /* 271 rows */
-                 {"disk:radius=40", 13 << 18, true},
+                 {"disk:radius=40", 7 << 18, true},
                  {"gaussian:sigma=10,sobel", 1 << 20, true},
                  {"sobel,gaussian:sigma=10", 1 << 20, true}};
     const GfFormat format = format_of(1 << 15, 2000, 1, false, GF_U8);
