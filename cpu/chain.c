@@ -16,7 +16,8 @@
 enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
 
 /* What lies between the steps takes no more memory than this, where a shorter run is worth while:
- * of a worker's run, and of one that all take together, which may have a lower limit given. */
+ * of a run, and of a network's, that all take together. What all take together may have a lower
+ * limit given. */
 enum { BETWEEN_BYTES = 16 << 20, DEEP_BETWEEN_BYTES = 256 << 20, DEEP_RUN_ROWS = 512 };
 
 /* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
@@ -225,6 +226,11 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
         chain->most_bytes = gf_min(chain->most_bytes, memory);
     chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
     chain->most_rows = chain->deep ? DEEP_RUN_ROWS : MOST_RUN_ROWS;
+    /* Not so many that a band is one run. */
+    for (size_t i = 0; i < pipeline->count && !chain->deep; i++)
+        chain->least_rows =
+            gf_max(chain->least_rows,
+                   gf_min(gf_step_runner_least_rows(chain->runners[i]), 3 * LEAST_RUN_ROWS));
     bool shares = 2 * shared_rows(pipeline) > MOST_RUN_ROWS;
     chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
     chain->most_rows = gf_max(chain->most_rows, tallest_window(pipeline));
