@@ -230,6 +230,34 @@ static void add_pixels(GfColumnsWork *work, size_t pixels)
     work->ready += pixels;
 }
 
+/* How many of the next pixels are the same as the first of them, at least: all beyond a side of the
+ * picture where its last ones are repeated or a constant stands. */
+static size_t find_alike(const GfColumnsWork *work)
+{
+    const GfStep *step = work->columns->step;
+    ptrdiff_t x = (ptrdiff_t)work->x + step->origin_x;
+    if (step->border != GF_BORDER_REPLICATE && step->border != GF_BORDER_CONSTANT)
+        return 1;
+    if (x < 0)
+        return (size_t)-x;
+    return x < (ptrdiff_t)step->in_width ? 1 : SIZE_MAX;
+}
+
+/* Appends the last pixel's results so many times more. */
+static void repeat_pixel(GfColumnsWork *work, size_t times)
+{
+    const GfColumns *columns = work->columns;
+    size_t pixel = columns->pixel;
+    for (size_t f = 0; f < columns->step->linear.filters; f++)
+        for (size_t m = 0; m < work->rows; m++) {
+            unsigned char *last = result_row(work, f, m) + (work->ready - 1) * pixel;
+            for (size_t i = 1; i <= times; i++)
+                memcpy(last + i * pixel, last, pixel);
+        }
+    work->x += times;
+    work->ready += times;
+}
+
 /* Moves the results that the next columns need, too, to where theirs begin. */
 static void keep_results(GfColumnsWork *work)
 {
@@ -248,6 +276,9 @@ void gf_columns_next(GfColumnsWork *work, size_t width)
     size_t needed = width + work->columns->step->taps_x - 1;
     if (work->ready > 0)
         keep_results(work);
-    while (work->ready < needed)
-        add_pixels(work, gf_min(work->columns->width, needed - work->ready));
+    while (work->ready < needed) {
+        size_t left = needed - work->ready, alike = gf_min(find_alike(work), left);
+        add_pixels(work, alike > 1 ? 1 : gf_min(work->columns->width, left));
+        repeat_pixel(work, alike - 1);
+    }
 }
