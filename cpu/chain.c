@@ -16,7 +16,8 @@
 enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
 
 /* What lies between the steps takes no more memory than this, where a shorter run is worth while:
- * of a worker's run, and of one that all take together, which may have a lower limit given. */
+ * of a run, and of a network's, that all take together. What all take together may have a lower
+ * limit given. */
 enum { BETWEEN_BYTES = 16 << 20, DEEP_BETWEEN_BYTES = 256 << 20, DEEP_RUN_ROWS = 512 };
 
 /* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
@@ -203,15 +204,24 @@ static void find_lives(GfChain *chain)
     }
 }
 
+/* Workers can share a row of some step. */
+static bool has_parts(const GfChain *chain)
+{
+    for (size_t i = 0; i < chain->pipeline->count; i++)
+        if (gf_step_runner_parts(chain->runners[i]) > 1)
+            return true;
+    return false;
+}
+
 static GfStatus choose_rows(GfChain *chain, size_t memory)
 {
     const GfPipeline *pipeline = chain->pipeline;
     char limit[GF_SIZE_TEXT];
     Place *places;
     GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
-    bool alone = pipeline->count == 1 && gf_step_runner_parts(chain->runners[0]) > 1;
-    chain->deep = gf_pipeline_layers(pipeline) > 1 || alone;
-    chain->most_bytes = chain->deep ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES;
+    bool network = gf_pipeline_layers(pipeline) > 1;
+    chain->deep = network || has_parts(chain);
+    chain->most_bytes = network ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES;
     if (chain->deep && memory)
         chain->most_bytes = gf_min(chain->most_bytes, memory);
     chain->least_rows = chain->deep ? gf_max(shared_rows(pipeline), 1) : least_rows(pipeline);
@@ -221,15 +231,15 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
         chain->least_rows =
             gf_max(chain->least_rows,
                    gf_min(gf_step_runner_least_rows(chain->runners[i]), 3 * LEAST_RUN_ROWS));
-    bool shares = chain->deep || 2 * shared_rows(pipeline) > MOST_RUN_ROWS;
+    bool shares = 2 * shared_rows(pipeline) > MOST_RUN_ROWS;
     chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
     chain->most_rows = gf_max(chain->most_rows, tallest_window(pipeline));
     while (chain->most_rows > chain->least_rows && !fits(chain, chain->most_rows, places))
         chain->most_rows = gf_max(chain->most_rows / 2, chain->least_rows);
-    if (shares && chain->most_rows > MOST_RUN_ROWS)
+    if (chain->deep || (shares && chain->most_rows > MOST_RUN_ROWS))
         chain->least_rows = chain->most_rows;
     chain->most_bytes = gf_max(chain->most_bytes, memory); /* there was a wish, this is the limit */
-    bool over = chain->deep && memory && !fits(chain, chain->most_rows, places);
+    bool over = network && memory && !fits(chain, chain->most_rows, places);
     free(places);
     return over ? gf_fail(GF_ELIMIT,
                           "what lies between the network's layers needs more than the limit of "

@@ -25,9 +25,9 @@ size_t gf_chain_scratch(const GfChain *chain);
 /* How a step is computed, for reports. */
 const char *gf_chain_method(const GfChain *chain, size_t step);
 
-/* Whether a run is best taken by all workers together, step by step, because what neighbouring runs
- * share would be computed too often: networks, and steps of several parts that are all there is to
- * do. Else each worker takes runs of its own. */
+/* Whether a run is best taken by all workers together, step by step: of networks, because what
+ * neighbouring runs share would be computed too often, and where workers can share the rows of a
+ * step. Else each worker takes runs of its own. */
 bool gf_chain_is_deep(const GfChain *chain);
 
 /* Rows of the output: of the shortest run worth while, and of the longest. */

@@ -24,6 +24,8 @@ enum { SIDES = 2, LEAST_ROWS = 32, MOST_ROWS = 256, MOST_TAPS = 256 };
  * length, and apart from it (measured with AVX2 and AVX-512). */
 static const double transform_cost = 2.2, other_cost = 12.0;
 
+static const double shorter_cost = 1.08;
+
 /* Sums of samples and taps are no larger, so that their error stays below 1e-5; those of integers,
  * which are rounded, below a tenth. */
 static const double largest_sum = 0x1p32, largest_whole_sum = 0x1p42;
@@ -34,9 +36,8 @@ struct GfFourier {
     const GfFourierFunctions *fourier;
     size_t real;       /* bytes of a response */
     size_t n, piece;   /* samples of a transform, and those of its responses that are right */
-    size_t rows, taps; /* output rows and rows of taps at once */
-    size_t pitch, window_pitch; /* from one frequency to the next, in responses and in the window */
-    bool whole;                 /* sums are integers */
+    size_t rows, taps; /* output rows and rows of taps at once, at most */
+    bool whole;        /* sums are integers */
     double *roots;
     double *kernels; /* for each filter, some rows of taps, and each frequency: complex taps */
 };
@@ -88,7 +89,7 @@ static double cost_of(const GfStep *step, size_t n)
 }
 
 /* Samples of the transform that costs least: a power of two, at least 16 and the kernel's width. */
-static size_t choose_length(const GfStep *step)
+static size_t cheapest_length(const GfStep *step)
 {
     size_t n = 16, least;
     while (n < step->linear.width)
@@ -98,6 +99,16 @@ static size_t choose_length(const GfStep *step)
         if (cost_of(step, n) < cost_of(step, least))
             least = n;
     return least;
+}
+
+/* One half as long, whose spectra take half the memory and of caches, is as fast where it costs
+ * little more. */
+static size_t choose_length(const GfStep *step)
+{
+    size_t n = cheapest_length(step);
+    bool shorter = n / 2 >= gf_max(16, step->linear.width) &&
+                   cost_of(step, n / 2) < shorter_cost * cost_of(step, n);
+    return shorter ? n / 2 : n;
 }
 
 static bool sums_are_whole(const GfStep *step, const Taps *taps)
@@ -123,7 +134,8 @@ double gf_fourier_saves(const GfPipeline *pipeline, size_t i)
         return 0.0;
     Taps taps = find_taps(linear);
     double f64 = pipeline->wide ? 1.0 : 2.0; /* of f32 */
-    double saved = (double)step->out_width * taps.count - f64 * cost_of(step, choose_length(step));
+    double saved =
+        (double)step->out_width * taps.count - f64 * cost_of(step, cheapest_length(step));
     double sum = taps.largest * fmax(step->white, fabs(step->border_value));
     bool exact = sums_are_whole(step, &taps) ? sum <= largest_whole_sum
                                              : sum * fabs(linear->scale) <= largest_sum;
@@ -201,6 +213,19 @@ done:
     return status;
 }
 
+/* Responses of one kernel, summed at once, take the place of the rows under their first taps, which
+ * no later ones meet. */
+static bool is_in_place(const GfFourier *fourier)
+{
+    const GfLinear *linear = &fourier->step->linear;
+    return linear->filters == 1 && linear->height <= fourier->taps;
+}
+
+static size_t round_up(size_t rows, size_t lanes)
+{
+    return (rows + lanes - 1) / lanes * lanes;
+}
+
 /* From one frequency to the next there are rows' real and imaginary parts, and a cache line, so
  * that they do not all come to lie in the same few lines of a cache. */
 static size_t pitch_of(size_t rows)
@@ -208,9 +233,17 @@ static size_t pitch_of(size_t rows)
     return 2 * rows + GF_ALIGNMENT / sizeof(double);
 }
 
-static size_t round_up(size_t rows, size_t lanes)
+/* In the window and in the responses of `rows` output rows. */
+static size_t window_pitch(const GfFourier *fourier, size_t rows)
 {
-    return (rows + lanes - 1) / lanes * lanes;
+    size_t lanes = fourier->fourier->lanes;
+    return pitch_of(round_up(round_up(rows, lanes) + fourier->taps - 1, lanes));
+}
+
+static size_t response_pitch(const GfFourier *fourier, size_t rows)
+{
+    return is_in_place(fourier) ? window_pitch(fourier, rows)
+                                : pitch_of(round_up(rows, fourier->fourier->lanes));
 }
 
 /* Parts of a thread's memory. */
@@ -219,7 +252,7 @@ typedef struct Scratch {
     double *signals;          /* real and imaginary parts of `lanes` */
     double **places;          /* of them */
     double *window, *out;     /* spectra of input rows and of each kernel's responses */
-    unsigned char *responses; /* of each kernel `rows` rows of both sides */
+    unsigned char *responses; /* of each kernel `lanes` rows of both sides */
     void **row;               /* a place in each kernel's */
 } Scratch;
 
@@ -233,14 +266,14 @@ static size_t response_bytes(const GfFourier *fourier)
 static size_t lay_scratch(const GfFourier *fourier, unsigned char *memory, Scratch *scratch)
 {
     size_t filters = fourier->step->linear.filters, signals = SIDES * fourier->fourier->lanes;
-    size_t counts[] = {fourier->n, fourier->n,           signals,
-                       fourier->n, filters * fourier->n, filters * SIDES * fourier->rows,
-                       filters};
+    size_t spectra = is_in_place(fourier) ? 0 : filters;
+    size_t counts[] = {fourier->n,           fourier->n,        signals, fourier->n,
+                       spectra * fourier->n, filters * signals, filters};
     size_t sizes[] = {signals * sizeof(double),
                       signals * sizeof(double),
                       sizeof(double *),
-                      fourier->window_pitch * sizeof(double),
-                      fourier->pitch * sizeof(double),
+                      window_pitch(fourier, fourier->rows) * sizeof(double),
+                      response_pitch(fourier, fourier->rows) * sizeof(double),
                       response_bytes(fourier),
                       sizeof(void *)};
     unsigned char *parts[sizeof counts / sizeof *counts];
@@ -256,7 +289,7 @@ static size_t lay_scratch(const GfFourier *fourier, unsigned char *memory, Scrat
                          (double *)(void *)parts[1],
                          (double **)(void *)parts[2],
                          (double *)(void *)parts[3],
-                         (double *)(void *)parts[4],
+                         (double *)(void *)parts[is_in_place(fourier) ? 3 : 4],
                          parts[5],
                          (void **)(void *)parts[6]};
     return at;
@@ -281,8 +314,6 @@ GfStatus gf_fourier_create(const GfPipeline *pipeline, size_t i, const GfRowSet 
     fourier->piece = fourier->n - step->linear.width + 1;
     fourier->rows = round_up(rows_at_once(step), lanes);
     fourier->taps = gf_min(step->linear.height, MOST_TAPS);
-    fourier->pitch = pitch_of(fourier->rows);
-    fourier->window_pitch = pitch_of(round_up(fourier->rows + fourier->taps - 1, lanes));
     Taps taps = find_taps(&step->linear);
     fourier->whole = sums_are_whole(step, &taps);
     if (lay_scratch(fourier, NULL, &scratch) == 0)
@@ -327,7 +358,7 @@ size_t gf_fourier_parts(const GfFourier *fourier)
 /* Fewer would have more rows transformed for them than are worth while. */
 size_t gf_fourier_least_rows(const GfFourier *fourier)
 {
-    return gf_min(fourier->step->linear.height / 2 + 1, fourier->rows);
+    return gf_min(gf_max(fourier->step->linear.height / 2, 1), fourier->rows);
 }
 
 /* ---- one thread's work ---- */
@@ -339,7 +370,8 @@ typedef struct Block {
     Scratch scratch;
     ptrdiff_t y;
     size_t rows, channel;
-    unsigned char *to; /* row y of the output */
+    size_t window_pitch, pitch; /* from one frequency to the next: in responses */
+    unsigned char *to;          /* row y of the output */
     size_t stride;
 } Block;
 
@@ -372,7 +404,7 @@ static void transform_rows(const Block *block, size_t x, size_t first, size_t ta
             load_piece(block, y, x, scratch->places[i]);
             load_piece(block, y, x + fourier->piece, scratch->places[lanes + i]);
         }
-        fourier->fourier->transform(scratch->window + r, fourier->window_pitch, scratch->places,
+        fourier->fourier->transform(scratch->window + r, block->window_pitch, scratch->places,
                                     fourier->roots, scratch->work, fourier->n);
     }
 }
@@ -388,35 +420,34 @@ static void correlate_rows(const Block *block, size_t x)
         size_t taps = gf_min(fourier->taps, linear->height - first);
         transform_rows(block, x, first, taps);
         for (size_t f = 0; f < linear->filters; f++)
-            fourier->fourier->correlate(scratch->out + f * n * fourier->pitch, fourier->pitch,
-                                        scratch->window, fourier->window_pitch,
+            fourier->fourier->correlate(scratch->out + f * n * block->pitch, block->pitch,
+                                        scratch->window, block->window_pitch,
                                         taps_of(fourier, f, first), taps, rows, n, first > 0);
     }
 }
 
-static unsigned char *response(const Block *block, size_t f, size_t r, size_t side)
+/* Row i of those that are inverted at once. */
+static unsigned char *response(const Block *block, size_t f, size_t i, size_t side)
 {
     const GfFourier *fourier = block->fourier;
     return block->scratch.responses +
-           ((f * fourier->rows + r) * SIDES + side) * response_bytes(fourier);
+           ((f * fourier->fourier->lanes + i) * SIDES + side) * response_bytes(fourier);
 }
 
-/* Kernel f's responses. */
-static void respond(const Block *block, size_t f)
+/* Kernel f's responses in the block's rows from r on, `rows` of them. */
+static void respond(const Block *block, size_t f, size_t r, size_t rows)
 {
     const GfFourier *fourier = block->fourier;
     const Scratch *scratch = &block->scratch;
-    size_t n = fourier->n, lanes = fourier->fourier->lanes;
-    const double *out = scratch->out + f * n * fourier->pitch;
-    for (size_t r = 0; r < block->rows; r += lanes) {
-        fourier->fourier->invert(scratch->places, out + r, fourier->pitch, fourier->roots,
-                                 scratch->work, n, fourier->piece, fourier->whole);
-        for (size_t i = 0; i < lanes && r + i < block->rows; i++)
-            for (size_t side = 0; side < SIDES; side++)
-                fourier->functions->load(response(block, f, r + i, side),
-                                         scratch->places[side * lanes + i], GF_F64, 1,
-                                         fourier->piece);
-    }
+    size_t n = fourier->n;
+    const double *out = scratch->out + f * n * block->pitch;
+    fourier->fourier->invert(scratch->places, out + r, block->pitch, fourier->roots, scratch->work,
+                             n, fourier->piece, fourier->whole);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t side = 0; side < SIDES; side++)
+            fourier->functions->load(response(block, f, i, side),
+                                     scratch->places[side * fourier->fourier->lanes + i], GF_F64, 1,
+                                     fourier->piece);
 }
 
 /* Finishes and stores `count` samples of the block's row r from column x on. */
@@ -441,22 +472,29 @@ static void copy_piece(const Block *block, size_t x, size_t count)
     for (size_t r = 0; r < block->rows; r++) {
         const unsigned char *row =
             gf_step_input_row(step, block->input, step->border, top + (ptrdiff_t)r);
-        void *samples = response(block, 0, r, 0);
+        void *samples = response(block, 0, 0, 0);
         fourier->functions->load(samples, row + place, step->in, step->channels, count);
         emit(block, samples, r, x, count);
     }
 }
 
-static void filter_piece(const Block *block, size_t x, size_t side, size_t count)
+/* The block's rows from r on, `rows` of them, of the two pieces from output column x on. */
+static void filter_rows(const Block *block, size_t x, size_t r, size_t rows)
 {
     const GfFourier *fourier = block->fourier;
-    size_t filters = fourier->step->linear.filters;
+    const GfStep *step = fourier->step;
+    size_t filters = step->linear.filters;
     void **row = block->scratch.row;
-    for (size_t r = 0; r < block->rows; r++) {
-        for (size_t f = 0; f < filters; f++)
-            row[f] = response(block, f, r, side);
-        gf_row_bank_combine(fourier->step, fourier->functions, row, count);
-        emit(block, row[0], r, x, count);
+    for (size_t f = 0; f < filters; f++)
+        respond(block, f, r, rows);
+    for (size_t side = 0; side < SIDES && x < step->out_width; side++, x += fourier->piece) {
+        size_t count = gf_min(fourier->piece, step->out_width - x);
+        for (size_t i = 0; i < rows; i++) {
+            for (size_t f = 0; f < filters; f++)
+                row[f] = response(block, f, i, side);
+            gf_row_bank_combine(step, fourier->functions, row, count);
+            emit(block, row[0], r + i, x, count);
+        }
     }
 }
 
@@ -464,18 +502,14 @@ static void run_unit(const Block *block, size_t x)
 {
     const GfFourier *fourier = block->fourier;
     const GfStep *step = fourier->step;
+    size_t lanes = fourier->fourier->lanes;
     bool kept = step->keep_alpha && block->channel == step->channels - 1;
     if (!kept)
         correlate_rows(block, x);
-    for (size_t f = 0; f < step->linear.filters && !kept; f++)
-        respond(block, f);
-    for (size_t side = 0; side < SIDES && x < step->out_width; side++, x += fourier->piece) {
-        size_t count = gf_min(fourier->piece, step->out_width - x);
-        if (kept)
-            copy_piece(block, x, count);
-        else
-            filter_piece(block, x, side, count);
-    }
+    for (size_t r = 0; r < block->rows && !kept; r += lanes)
+        filter_rows(block, x, r, gf_min(lanes, block->rows - r));
+    for (size_t side = 0; side < SIDES && kept && x < step->out_width; side++, x += fourier->piece)
+        copy_piece(block, x, gf_min(fourier->piece, step->out_width - x));
 }
 
 void gf_fourier_run(const GfFourier *fourier, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
@@ -489,6 +523,8 @@ void gf_fourier_run(const GfFourier *fourier, const GfStepInput *input, ptrdiff_
         block.scratch.places[i] = block.scratch.signals + i * fourier->n;
     for (; block.y < y1; block.y += (ptrdiff_t)block.rows) {
         block.rows = gf_min(fourier->rows, (size_t)(y1 - block.y));
+        block.window_pitch = window_pitch(fourier, block.rows);
+        block.pitch = response_pitch(fourier, block.rows);
         run_unit(&block, x);
         block.to += block.rows * stride;
     }

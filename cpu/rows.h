@@ -67,7 +67,7 @@ typedef struct GfFourierFunctions {
                    void *memory, size_t n, size_t count, bool whole);
     /* At each of n frequencies: to[i] = sum over k < taps of w[k] * from[i + k], complex numbers,
      * for i below `rows`, a multiple of `lanes`; or is added to it. The taps of a frequency follow
-     * those of the one before. */
+     * those of the one before. `to` may be `from`. */
     void (*correlate)(double *to, size_t to_pitch, const double *from, size_t from_pitch,
                       const double *w, size_t taps, size_t rows, size_t n, bool add);
 } GfFourierFunctions;

@@ -18,7 +18,8 @@ enum {
     LEAST_BAND_ROWS = 16,
     BANDS_A_PICTURE = 8,
     LEAST_BAND_BYTES = 64 << 10,
-    BANDS_A_DEVICE = 4
+    BANDS_A_DEVICE = 4,
+    BAND_ANEW = 8 /* times the rows that it computes anew, where short bands are wanted */
 };
 
 /* Of the rows between its layers a network computes anew for each band as many as half its span: a
@@ -452,6 +453,19 @@ static bool are_products(const GfPlan *plan)
     return true;
 }
 
+/* Rows that a band of some pipeline computes anew between its steps at most. */
+static size_t anew_rows(const GfPlan *plan)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < plan->outputs; i++) {
+        GfPipeline later = plan->pipelines[i];
+        later.steps++;
+        later.count--;
+        rows = gf_max(rows, gf_pipeline_lag(&later));
+    }
+    return rows;
+}
+
 /* Rows of a band at least, for what neighbouring bands share. Several devices are sent all rows
  * whatever the bands, and are to have some bands each. */
 static size_t least_band(const GfPlan *plan, size_t span)
@@ -459,8 +473,8 @@ static size_t least_band(const GfPlan *plan, size_t span)
     size_t devices = plan->options.devices;
     if (is_deep(plan))
         return DEEP_BAND_SPANS * span;
-    if (plan->options.prompt && is_shallow(plan) && are_products(plan))
-        return span / 4;
+    if (plan->options.prompt && are_products(plan))
+        return gf_max(span / 4, gf_min(span / 2, BAND_ANEW * anew_rows(plan)));
     if (devices > 1 && is_shallow(plan))
         return gf_min(span / 2, plan->in.height / (BANDS_A_DEVICE * devices));
     return span / 2;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu/box.h"
+#include "cpu/chain.h"
 #include "filters/grammar.h"
 
 static GfFilter *parse(const char *text)
@@ -371,6 +372,35 @@ static void test_literal_values(void **state)
                (const unsigned char[]){42});
 }
 
+/* A thread's memory follows from the kernel, not from the width of the picture; where rows between
+ * steps are as wide as the picture, all threads have the same. */
+static void test_memory_of_wide_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t most;
+        bool deep;
+    } cases[] = {{"sobel", 1 << 19, false},
+                 {"gabor:wavelength=40", 1 << 20, true}, /* 271 rows */
+                 {"disk:radius=40", 7 << 18, true},
+                 {"gaussian:sigma=10,sobel", 1 << 20, true},
+                 {"sobel,gaussian:sigma=10", 1 << 20, true}};
+    const GfFormat format = format_of(1 << 15, 2000, 1, false, GF_U8);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GfFilter *filter = parse(cases[i].text);
+        GfPlanOptions options = gf_plan_options_default(GF_U8);
+        GfPlan *plan = make_plan(filter, cases[i].text, &format, &options);
+        GfChain *chain;
+        assert_int_equal(gf_chain_create(&plan->pipelines[0], gf_row_set(), 0, &chain), GF_OK);
+        assert_true(gf_chain_scratch(chain) <= cases[i].most);
+        assert_int_equal(gf_chain_is_deep(chain), cases[i].deep);
+        gf_chain_free(chain);
+        gf_plan_free(plan);
+        gf_filter_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_tall_kernels_on_no_numbers),
+        cmocka_unit_test(test_memory_of_wide_rows),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }

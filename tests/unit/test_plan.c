@@ -267,7 +267,8 @@ static void test_prompt_bands(void **state)
     } cases[] = {{"box:size=137", true, 68, 136 + 2 * 68},
                  {"box:size=9", true, 48, 48 + 2 * 48},
                  {"disk:radius=68", true, 136, 136 + 2 * 136},
-                 {"box:size=137,sobel", true, 138, 138 + 2 * 138},
+                 {"box:size=137,sobel", true, 69, 138 + 2 * 69},
+                 {"sobel,box:size=137", true, 138, 138 + 2 * 138},
                  {"box:size=137", false, 136, 272 + 4 * 136}};
     const GfFormat wide = {32768, 9000, 1, false, GF_U8};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
