@@ -89,8 +89,8 @@ static size_t lay_scratch(const GfPixels *pixels, unsigned char *memory, Scratch
     return at;
 }
 
-/* All columns where the window is small, or where a wrapped picture is there as a whole, so that its
- * rows are enough to share. */
+/* All columns where the window is small, or where a wrapped picture is there as a whole, so that
+ * its rows are enough to share. */
 static size_t choose_strip(const GfStep *step, size_t real)
 {
     bool tall = gf_columns_pay(step);

@@ -267,7 +267,10 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
 {
     const size_t maps = step->linear.filters;
     const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
-    const bool vectors = has_vectors(step, use), full = round_up(maps, 8) <= 1.15 * (double)maps;
+    /* Rows of floats that begin anywhere are woven (gpu/tensor_first.cu), which many taps hide. */
+    const bool woven = side >= 7 && step->in == GF_F32 && step->out == GF_F32;
+    const bool vectors = woven || has_vectors(step, use);
+    const bool full = round_up(maps, 8) <= 1.15 * (double)maps;
     const bool square = gf_is_usual_square(&step->linear);
     const bool small = step->out_width < GF_SPECIAL_STRIP || pixels <= 1 << 18;
     if (side >= 9)

@@ -19,7 +19,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
     tile.run = static_cast<int>(i % q.splits) * q.split_runs;
     tile.end = min(tile.run + q.split_runs, q.runs);
     i /= q.splits;
-    tile.x = static_cast<long long>(i % q.across) * F::tile_columns;
+    tile.x = static_cast<long long>(i % q.across) * F::tiles_apart;
     i /= q.across;
     tile.y = q.p.y0 + static_cast<size_t>(i % q.down) * static_cast<unsigned>(q.units * F::rows);
     tile.n = i / q.down;
@@ -38,10 +38,12 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
 template <typename F> __device__ Shared find_shared(const Layer &q, uint32_t *memory)
 {
     Shared shared;
-    shared.lines = reinterpret_cast<size_t *>(memory);
+    shared.lines = reinterpret_cast<size_t *>(memory + F::kept_bytes / sizeof *memory);
     shared.places = reinterpret_cast<int *>(shared.lines + q.rows);
     shared.words = reinterpret_cast<uint32_t *>(shared.places + 2 * F::words);
     shared.scales = reinterpret_cast<float *>(shared.words + q.p.depth * q.rows * F::pitch);
+    if constexpr (F::woven)
+        shared.kept = reinterpret_cast<float *>(memory);
     return shared;
 }
 
@@ -319,6 +321,66 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
     stage<F, In, false>(q, tile, shared);
 }
 
+/* ---- rows that begin anywhere ---- */
+
+/* Stores what a block's threads kept of its units at row y, neighbouring lanes neighbouring
+ * samples: of whole sectors of memory, to which partly written ones cost several times as much. The
+ * next tile overlaps this one, and has the rest. */
+template <typename F>
+__device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept)
+{
+    constexpr int AGAIN = (F::tile_columns + WARP - 1) / WARP;
+    const int lane = static_cast<int>(threadIdx.x) % WARP, first = run * F::maps;
+    const int maps = min(F::maps, q.p.out_channels - first);
+    const int rows = min(F::unit_rows, tile.rows - y);
+    const size_t stride = q.p.out.stride / sizeof(float);
+#pragma unroll 2
+    for (int i = static_cast<int>(threadIdx.x) / WARP; i < maps * F::unit_rows; i += WARPS) {
+        const int o = i / F::unit_rows, r = i % F::unit_rows;
+        float *to =
+            reinterpret_cast<float *>(tile.out) + (first + o) * q.p.out.plane + (y + r) * stride;
+        const float *from = kept + o * F::map_floats + r * F::tile_columns;
+        const int past = static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof(float) % SECTOR);
+        const int begin = (SECTOR - past) % SECTOR, end = min(begin + F::tiles_apart, tile.columns);
+        int x = begin + lane - (tile.x == 0 ? SECTOR : 0);
+        if (r >= rows)
+            continue;
+#pragma unroll
+        for (int j = 0; j < AGAIN; j++, x += WARP)
+            if (x >= 0 && x < end)
+                to[x] = from[x];
+    }
+}
+
+/* A block's units, all warps at a row of them at a time. */
+template <typename F, bool SAME>
+__device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared)
+{
+    static_assert(F::single && !F::pairs);
+    constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
+    const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    const int across = (tile.columns + F::columns - 1) / F::columns;
+    const uint32_t *lane_words = shared.words + lane / 4 * F::lane_apart + lane % 4;
+    bool odd = false;
+    for (int run = tile.run; run < tile.end; run++) {
+        const Finish<F> mine = find_finish<F>(q, run);
+        Taps<F> taps;
+        read_taps<F>(q.weights + static_cast<size_t>(run) * CHANNEL + lane, &taps);
+        for (int y = 0; y < tile.rows; y += F::unit_rows, odd = !odd) {
+            float *kept = shared.kept + (odd ? F::kept_floats : 0);
+            for (int column = warp; column < across; column += WARPS) {
+                const uint32_t *words = lane_words + y * F::stride * F::pitch +
+                                        column * (F::columns / F::shifts) * F::apart;
+                Sums<F> sums = {};
+                add_channel<F, SAME>(taps, words, shared.scales + y * F::stride, &sums);
+                finish<F>(q, tile, run, column * F::columns, y, mine, sums, kept);
+            }
+            __syncthreads();
+            store_kept<F>(q, tile, run, y, kept);
+        }
+    }
+}
+
 /* ---- the kernel ---- */
 
 /* Are all rows of each channel of a tile in the same units? Of a block's threads. */
@@ -334,7 +396,7 @@ __device__ bool are_same(const Layer &q, const Tile &tile, const float *scales)
 template <typename F, typename In>
 __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_constant__ Layer q)
 {
-    GF_BLOCK_MEMORY(__align__(8) uint32_t, memory);
+    GF_BLOCK_MEMORY(__align__(16) uint32_t, memory);
     const Tile tile = find_tile<F>(q);
     const Shared shared = find_shared<F>(q, memory);
     find_input<F>(q, tile, shared);
@@ -342,7 +404,10 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
     __syncthreads();
     stage_tile<F, In>(q, tile, shared);
     __syncthreads();
-    if (F::exact || are_same(q, tile, shared.scales))
+    const bool same = F::exact || are_same(q, tile, shared.scales);
+    if constexpr (F::woven)
+        same ? run_woven<F, true>(q, tile, shared) : run_woven<F, false>(q, tile, shared);
+    else if (same)
         run_units<F, true>(q, tile, shared);
     else
         run_units<F, false>(q, tile, shared);
@@ -371,12 +436,12 @@ constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_FLAT_TILES(COUNT);
 template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)
 {
     const size_t rows = (units * F::rows - 1) * F::stride + F::height;
-    return F::bytes(launch->step->linear.depth, rows);
+    return F::kept_bytes + F::bytes(launch->step->linear.depth, rows);
 }
 
 template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
 {
-    return gf_divide_up(launch->step->out_width, static_cast<size_t>(F::tile_columns)) *
+    return gf_divide_up(launch->step->out_width, static_cast<size_t>(F::tiles_apart)) *
            gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
 }
 
@@ -408,7 +473,7 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     Layer q = describe<F>(launch);
     q.splits = static_cast<unsigned>(work.splits);
     q.across =
-        static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tile_columns)));
+        static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tiles_apart)));
     q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
     q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));
     q.units = static_cast<int>(work.units);
@@ -416,6 +481,13 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     const auto kernel = tensor_first<F, In>;
     const GfBlocks grid = {static_cast<unsigned>(blocks), THREADS, bytes};
     return gf_launch_early(kernel, gf_spread(kernel, grid), stream, q);
+}
+
+/* Do rows of floats begin anywhere? */
+bool is_woven(const GfLaunch *launch)
+{
+    return launch->step->out == GF_F32 && launch->out.pixel == 1 &&
+           !gf_rows_aligned(launch->out, GF_F32, sizeof(float4) / sizeof(float));
 }
 
 /* Bytes are exact, and so must be what stands around them. */
@@ -429,6 +501,10 @@ cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
     if (step->in == GF_U8 && even)
         return run<Form<HEIGHT, STRIDE, true, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, uint8_t>(
             launch, stream);
+    if constexpr (SINGLE && STRIDE == 1)
+        if (step->in == GF_F32 && is_woven(launch))
+            return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, true>,
+                       float>(launch, stream);
     if (step->in == GF_F32)
         return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, float>(
             launch, stream);

@@ -40,12 +40,14 @@ constexpr int TEAM = 8;          /* lanes that load a row of the picture */
 constexpr int OCTET = 8;         /* taps */
 constexpr int TILE_WINDOWS = 64; /* side by side in a tile */
 constexpr int SCALES_APART = 8;  /* binary places */
+constexpr int SECTOR = 8;        /* floats, of memory */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
  * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
- * above the other; PAIRS: an octet has two rows of a kernel. */
+ * above the other; PAIRS: an octet has two rows of a kernel; WOVEN: rows of floats begin
+ * anywhere. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, int WINDOWS = TILE_WINDOWS,
-          bool TALL = false, bool PAIRS = false>
+          bool TALL = false, bool PAIRS = false, bool WOVEN = false>
 struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
     static constexpr bool large = HEIGHT >= 9; /* too many registers, too much code */
@@ -57,6 +59,7 @@ struct Form {
     static constexpr int windows = FEW ? 16 : 8; /* of a product */
     static constexpr int maps = (FEW ? 8 : 16) / shifts;
     static constexpr int tile_columns = WINDOWS * shifts;
+    static constexpr int tiles_apart = tile_columns - (WOVEN ? SECTOR : 0);
     /* Of a unit, and of a thread in it, which has as many rows. */
     static constexpr int columns = windows * shifts / (TALL ? 2 : 1), rows = 4;
     static constexpr int unit_rows = rows * (TALL ? 2 : 1);
@@ -88,6 +91,12 @@ struct Form {
     static constexpr int part_apart = TALL ? rows * pitch : FEW ? apart : OCTET / 2;
     static constexpr bool tall = TALL;
     static constexpr int lane_apart = apart * (FEW && !TALL ? 2 : 1);
+    /* Where rows are woven, floats of a row of units, of a map and of all, two of which are kept in
+     * turn: vectors that a warp stores at a time meet all banks. */
+    static constexpr bool woven = WOVEN;
+    static constexpr int map_floats = unit_rows * tile_columns + (FEW ? 8 : columns);
+    static constexpr int kept_floats = maps * map_floats;
+    static constexpr size_t kept_bytes = WOVEN ? 2 * kept_floats * sizeof(float) : 0;
 };
 
 /* A layer as its kernels see it. */
@@ -135,6 +144,7 @@ struct Shared {
     float *scales; /* of each row of each channel: what its sums are multiplied by */
     size_t *lines; /* where the picture's rows are, in bytes; NOWHERE: the border's constant */
     int *places;   /* of a row's columns, in samples; -1: the border's constant */
+    float *kept;   /* where rows are woven, two rows of units */
 };
 
 __device__ inline const char *samples_of(const Layer &q)
@@ -397,6 +407,18 @@ __device__ void store_plain(const Layer &q, const Tile &tile, int o, int x, int 
         *reinterpret_cast<float2 *>(out + at) = {v[2 * r], v[2 * r + 1]};
 }
 
+/* Leaves a thread's samples of a map of the run, from column x of the tile on, for store_kept(). */
+template <typename F>
+__device__ void keep(int map, int x, const float (&v)[F::unit_rows * F::thread_columns],
+                     float *kept)
+{
+    constexpr int N = F::thread_columns;
+    kept += map * F::map_floats + x;
+#pragma unroll
+    for (int r = 0; r < F::unit_rows; r++, kept += F::tile_columns)
+        gf_store_samples<N>(kept, 1, N, true, v + r * N);
+}
+
 /* What a thread's maps of a run are multiplied by, and what is added; with the gain where no
  * function comes between. */
 template <typename F> struct Finish {
@@ -464,10 +486,10 @@ __device__ void take_outside(const Layer &q, const Tile &tile, int o, int x, int
     }
 }
 
-/* From the sums of a unit at (x, y) of the tile to its stored samples. */
+/* From the sums of a unit at (x, y) of the tile to its samples, which are stored, or kept. */
 template <typename F>
 __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
-                       const Finish<F> &mine, const Sums<F> &sums)
+                       const Finish<F> &mine, const Sums<F> &sums, float *kept = nullptr)
 {
     constexpr int N = F::thread_columns;
     /* The code of large kernels on floats is more than what holds instructions. */
@@ -503,7 +525,9 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
             take_outside<F>(q, tile, o, x, y, v);
         if (q.p.finish.posts > 0)
             gf_post_each(q.p.finish, v, [&](int) { return o < q.p.post_channels; });
-        if (q.p.finish.out == GF_F32)
+        if constexpr (F::woven)
+            keep<F>(o - run * F::maps, x, v, kept);
+        else if (q.p.finish.out == GF_F32)
             store<F, float>(q, tile, o, x, y, v);
         else if (q.p.finish.out == GF_U16)
             store<F, uint16_t>(q, tile, o, x, y, v);
