@@ -323,32 +323,33 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
 
 /* ---- rows that begin anywhere ---- */
 
-/* Stores what a block's threads kept of its units at row y, neighbouring lanes neighbouring
- * samples: of whole sectors of memory, to which partly written ones cost several times as much. The
- * next tile overlaps this one, and has the rest. */
-template <typename F>
+/* Stores what a block's threads kept of its units at row y, a warp a row of each map, neighbouring
+ * lanes neighbouring samples: of whole sectors of memory, to which partly written ones cost several
+ * times as much. Of the first sector that a row has part of, the tile before has all: it overlaps
+ * this one. INSIDE: there is one, and another behind. */
+template <typename F, bool INSIDE>
 __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept)
 {
-    constexpr int AGAIN = (F::tile_columns + WARP - 1) / WARP;
-    const int lane = static_cast<int>(threadIdx.x) % WARP, first = run * F::maps;
-    const int maps = min(F::maps, q.p.out_channels - first);
-    const int rows = min(F::unit_rows, tile.rows - y);
-    const size_t stride = q.p.out.stride / sizeof(float);
-#pragma unroll 2
-    for (int i = static_cast<int>(threadIdx.x) / WARP; i < maps * F::unit_rows; i += WARPS) {
-        const int o = i / F::unit_rows, r = i % F::unit_rows;
-        float *to =
-            reinterpret_cast<float *>(tile.out) + (first + o) * q.p.out.plane + (y + r) * stride;
-        const float *from = kept + o * F::map_floats + r * F::tile_columns;
-        const int past = static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof(float) % SECTOR);
-        const int begin = (SECTOR - past) % SECTOR, end = min(begin + F::tiles_apart, tile.columns);
-        int x = begin + lane - (tile.x == 0 ? SECTOR : 0);
-        if (r >= rows)
-            continue;
+    static_assert(WARPS == F::unit_rows);
+    const int lane = static_cast<int>(threadIdx.x) % WARP, r = threadIdx.x / WARP;
+    const int first = run * F::maps, maps = min(F::maps, q.p.out_channels - first);
+    float *row = reinterpret_cast<float *>(tile.out) + first * q.p.out.plane +
+                 (y + r) * (q.p.out.stride / sizeof(float));
+    if (y + r >= tile.rows)
+        return;
+    kept += r * F::tile_columns;
+#pragma unroll 4
+    for (int o = 0; o < maps; o++, row += q.p.out.plane, kept += F::map_floats) {
+        const uintptr_t place = reinterpret_cast<uintptr_t>(row) / sizeof(float);
+        const int past = static_cast<int>((place - 1) % SECTOR) + 1;
+        const int begin = tile.x == 0 ? 0 : SECTOR - past;
+        const int end = min(tile.columns, F::tile_columns - past);
 #pragma unroll
-        for (int j = 0; j < AGAIN; j++, x += WARP)
-            if (x >= 0 && x < end)
-                to[x] = from[x];
+        for (int i = 0; i < F::tile_columns; i += WARP) {
+            const int x = i + lane - past;
+            if (INSIDE ? i > 0 || lane >= SECTOR : x >= begin && x < end)
+                row[x] = kept[x];
+        }
     }
 }
 
@@ -376,7 +377,10 @@ __device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared
                 finish<F>(q, tile, run, column * F::columns, y, mine, sums, kept);
             }
             __syncthreads();
-            store_kept<F>(q, tile, run, y, kept);
+            if (tile.x > 0 && tile.columns == F::tile_columns)
+                store_kept<F, true>(q, tile, run, y, kept);
+            else
+                store_kept<F, false>(q, tile, run, y, kept);
         }
     }
 }
@@ -501,7 +505,7 @@ cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
     if (step->in == GF_U8 && even)
         return run<Form<HEIGHT, STRIDE, true, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, uint8_t>(
             launch, stream);
-    if constexpr (SINGLE && STRIDE == 1)
+    if constexpr (SINGLE && STRIDE == 1 && (HEIGHT == 5 || HEIGHT == 7))
         if (step->in == GF_F32 && is_woven(launch))
             return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, true>,
                        float>(launch, stream);
