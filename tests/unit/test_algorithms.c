@@ -352,7 +352,9 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 1, 64, 3, 199, 112, "special"},
                                      /* and others */
                                      {GF_F32, 1, 9, 7, 3728, 174, "special"},
-                                     {GF_F32, 1, 29, 7, 3872, 1943, "special"},
+                                     {GF_F32, 1, 9, 7, 1796, 241, "special"},
+                                     {GF_F32, 1, 46, 7, 725, 1817, "tensor"},
+                                     {GF_F32, 1, 61, 7, 689, 1213, "tensor"},
                                      {GF_F32, 1, 6, 7, 64, 70, "special"},
                                      {GF_F32, 1, 5, 7, 1344, 1961, "special"},
                                      {GF_F32, 1, 1, 3, 1023, 1023, "special"},
@@ -363,16 +365,19 @@ static void test_measured_pictures(void **unused)
     check_measured(cases, sizeof cases / sizeof *cases);
 }
 
-/* Rows that begin where vectors do are stored as vectors, whatever their width. */
+/* Rows that begin where vectors do are stored as vectors, whatever their width; others of floats
+ * are woven. */
 static void test_rows(void **unused)
 {
-    const Pair pair = {.format = {.width = 1029, .height = 1029, .channels = 1, .sample = GF_F32},
-                       .out = GF_F32,
-                       .maps = 16,
-                       .side = 7};
+    Pair pair = {.format = {.width = 1029, .height = 1029, .channels = 1, .sample = GF_F16},
+                 .out = GF_F32,
+                 .maps = 16,
+                 .side = 7};
     (void)unused;
     assert_string_equal(chosen_by(&pair, false, (GfUse){.pictures = 1}, 90), "tensor");
     assert_string_equal(chosen_for(&pair, false, 1, 90), "special");
+    pair.format.sample = GF_F32;
+    assert_string_equal(chosen_for(&pair, false, 1, 90), "tensor");
 }
 
 /* How a pool of 2 x 2 lies. */
