@@ -1,6 +1,8 @@
 /* Method `tensor`, layers of few channels, such as a network's first (tensor_first.cuh), in tiles:
  * a block has one of 64 windows side by side. A row's power of two depends on its tile's columns
- * alone, so that bits do not depend on how a picture is cut into bands. */
+ * alone, so that bits do not depend on how a picture is cut into bands. (But where rows begin
+ * anywhere: which of two tiles stores the columns that both make depends on the row's place in
+ * memory. Rows of sessions are padded, and never do.) */
 #include <limits.h>
 
 #include "gpu/device.cuh"
