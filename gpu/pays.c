@@ -267,8 +267,8 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
 {
     const size_t maps = step->linear.filters;
     const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
-    /* Rows of floats that begin anywhere are woven (gpu/tensor_first.cu), which many taps hide where
-     * few of the maps that are made are thrown away. (bench/results/2026-11-28-h200-2.md) */
+    /* Rows of floats that begin anywhere are woven (gpu/tensor_first.cu), which many taps hide
+     * where few of the maps that are made are thrown away. (bench/results/2026-11-28-h200-2.md) */
     const bool woven = side >= 7 && step->in == GF_F32 && step->out == GF_F32 &&
                        (maps <= 4 || round_up(maps, 8) < 1.5 * (double)maps);
     const bool vectors = woven || has_vectors(step, use);
