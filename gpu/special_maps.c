@@ -68,22 +68,22 @@ static bool pays_on_kernels(const GfStep *step, size_t pixels, bool aligned)
     }
 }
 
-/* Strips that begin anywhere write the lines that they share with their neighbours twice, which
- * counts where maps are many and taps few. Other forms share many maps of a small picture out among
- * their warps. */
+/* Many maps under few taps are written as longer stretches of rows by other forms; and those share
+ * many maps of a small picture out among their warps. */
 static bool pays_on_layers(const GfStep *step, size_t pixels, bool aligned)
 {
     const size_t side = step->linear.width, maps = step->linear.filters;
     const bool small = pixels <= SMALL, middling = pixels <= MIDDLING, many = maps > 8;
+    const bool whole = aligned || step->in == GF_F32; /* sectors of memory that are written */
     if (maps == 1)
         return pays_on_kernels(step, pixels, aligned);
     if (many && pixels < SMALL / 4)
         return false;
     switch (side) {
     case 1:
-        return maps <= 4 ? middling : aligned && small;
+        return small || (maps <= 4 && (middling || !aligned));
     case 3:
-        return maps <= (aligned ? 8 : 4) || (aligned && small);
+        return maps <= (whole ? 8 : 4) || (whole && small);
     case 5:
         return aligned || !many || !small;
     default:

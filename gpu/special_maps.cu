@@ -20,7 +20,8 @@
  * Beside the picture, vectors of integers and halves are made of those that lie on it, their bytes
  * moved by the border's rule. Floats are read one by one there, as are all where rows begin
  * anywhere; maps are then woven in shared memory, so that neighbouring lanes store neighbouring
- * samples.
+ * samples. Strips of several maps of floats overlap by a sector of memory there, and store whole
+ * ones (bench/results/2026-11-28-h200-3.md).
  *
  * Costs for an output sample: K * K multiply-adds and one write; for an input sample (16 + K - 1) /
  * 16 reads of L2, 3 * (4 + K - 1) / 4 of L1. */
@@ -31,14 +32,27 @@ using namespace gf_short;
 namespace
 {
 
+/* Rows that are read and written: whole vectors, which begin where those do; or what begins
+ * anywhere, of which SECTORS stores whole sectors of memory. */
+enum class Rows { VECTORS, ANYWHERE, SECTORS };
+
 /* What may be tuned: strips of a block, below each other; blocks of a multiprocessor. */
 constexpr int DOWN = 4;
-template <typename In, int K, bool ALIGNED>
+template <typename In, int K, Rows ROWS>
 constexpr int BLOCKS = K == 1   ? 8
                        : K == 3 ? 6
-                       : K == 5 ? (sizeof(In) == 4 || (ALIGNED && sizeof(In) == 2) ? 5 : 4)
-                       : K == 7 ? (ALIGNED && sizeof(In) == 4 ? 4 : 3)
+                       : K == 5
+                           ? (sizeof(In) == 4 || (ROWS == Rows::VECTORS && sizeof(In) == 2) ? 5 : 4)
+                       : K == 7 ? (ROWS == Rows::VECTORS && sizeof(In) == 4 ? 4 : 3)
                                 : 2;
+
+constexpr int SECTOR = 8; /* floats, of memory */
+
+/* Maps from which it pays that strips overlap. */
+template <int K> constexpr size_t LEAST_SECTORS = K <= 3 ? 2 : 16;
+
+/* Columns from strip to strip. */
+template <Rows ROWS> constexpr int APART = STRIP - (ROWS == Rows::SECTORS ? SECTOR : 0);
 
 constexpr size_t MOST_BLOCKS = 65535;                   /* what grid.y holds */
 constexpr size_t MOST_COLUMNS = (1u << 31) - 2 * STRIP; /* so that int holds them all */
@@ -254,10 +268,11 @@ __device__ void load_with_border(const Plane &plane, int found, int first, GfWin
 }
 
 /* The inputs of the tile that begins with `column`, in the strip's rows. */
-template <typename In, int K, bool ALIGNED>
+template <typename In, int K, Rows ROWS>
 __device__ void load_window(const Geometry &g, const Strip &strip, int column, GfWindow<K> &x)
 {
     constexpr bool REAL = std::is_same_v<In, float>, BY_THREE = !REAL || (K != 1 && K != 7);
+    constexpr bool ALIGNED = ROWS == Rows::VECTORS;
     constexpr int BESIDE = K == 1 ? 0 : VECTOR;
     const Plane &plane = g.plane;
     const int slots = find_slots<K, GF_TILE>(plane, strip), first = column - K / 2;
@@ -298,38 +313,77 @@ __device__ void store_vectors(const GfOutRows &out, unsigned char *to, int rows,
                                             v + r * GF_TILE);
 }
 
+/* Where the rows of a strip are woven. */
+using Sheet = GfWeave[GF_TILE / 2];
+
+/* Stores a map's rows, the strip's first at `to`, neighbouring lanes neighbouring samples: of whole
+ * sectors, to which partly written ones cost several times as much. Of the first that a row has
+ * part of, the strip before has all: it overlaps this one. INSIDE: there is one, and another
+ * behind. */
+template <bool INSIDE>
+__device__ void store_sectors(const Geometry &g, const Strip &strip, unsigned char *to,
+                              const float (&v)[GF_TILE_OUTPUTS], Sheet &sheet)
+{
+    const int lane = my_lane(), columns = min(g.out_width - strip.first, STRIP);
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < GF_TILE; r++)
+        sheet[r / 2][r % 2][lane] =
+            make_float4(v[r * GF_TILE], v[r * GF_TILE + 1], v[r * GF_TILE + 2], v[r * GF_TILE + 3]);
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < GF_TILE; r++, to += g.out.stride) {
+        const auto place = static_cast<unsigned>(reinterpret_cast<uintptr_t>(to)) / sizeof(float);
+        const int past = static_cast<int>((place - 1) % SECTOR) + 1;
+        const int begin = strip.first == 0 ? 0 : SECTOR - past, end = min(columns, STRIP - past);
+        const float *kept = reinterpret_cast<const float *>(sheet[r / 2][r % 2]) + (lane - past);
+        float *row = reinterpret_cast<float *>(to) + (lane - past);
+        if (r < strip.rows)
+#pragma unroll
+            for (int i = 0; i < STRIP; i += 32) {
+                const int x = i + lane - past;
+                if (INSIDE ? i > 0 || lane >= SECTOR : x >= begin && x < end)
+                    row[i] = kept[i];
+            }
+    }
+}
+
 /* ---- the kernel ---- */
 
 /* Stores a map's tiles of a strip, that of its first lane at `to`. */
-template <typename Out, bool ALIGNED>
+template <typename Out, Rows ROWS>
 __device__ void store_map_as(const Geometry &g, const Strip &strip, unsigned char *to,
-                             const float (&v)[GF_TILE_OUTPUTS], GfWeave &weave)
+                             const float (&v)[GF_TILE_OUTPUTS], Sheet &sheet)
 {
     const int lane = my_lane(), column = strip.first + lane * VECTOR;
-    if constexpr (ALIGNED)
+    if constexpr (ROWS == Rows::VECTORS)
         store_vectors<Out>(g.out, to + lane * VECTOR * sizeof(Out),
                            column < g.out_width ? strip.rows : 0, v);
+    else if constexpr (ROWS == Rows::ANYWHERE)
+        gf_store_woven<Out>(g, to, strip.rows, strip.first, 0, v, sheet[0]);
+    else if (strip.first > 0 && strip.first + STRIP <= g.out_width)
+        store_sectors<true>(g, strip, to, v, sheet);
     else
-        gf_store_woven<Out>(g, to, strip.rows, strip.first, 0, v, weave);
+        store_sectors<false>(g, strip, to, v, sheet);
 }
 
-template <typename In, bool ALIGNED>
+template <typename In, Rows ROWS>
 __device__ void store_map(const Geometry &g, const Strip &strip, unsigned char *to,
-                          const float (&v)[GF_TILE_OUTPUTS], GfWeave &weave)
+                          const float (&v)[GF_TILE_OUTPUTS], Sheet &sheet)
 {
     if (std::is_same_v<In, float> || g.finish.out == GF_F32)
-        store_map_as<float, ALIGNED>(g, strip, to, v, weave);
+        store_map_as<float, ROWS>(g, strip, to, v, sheet);
     else if (g.finish.out == GF_U8)
-        store_map_as<uint8_t, ALIGNED>(g, strip, to, v, weave);
+        store_map_as<uint8_t, ROWS>(g, strip, to, v, sheet);
     else
-        store_map_as<uint16_t, ALIGNED>(g, strip, to, v, weave);
+        store_map_as<uint16_t, ROWS>(g, strip, to, v, sheet);
 }
 
 /* All maps of a strip's tiles, those of map 0 at `to`. BARE: a sum is what is stored. A loop
  * without branches is up to 8 % faster with many taps, and slower with few. */
-template <typename In, int K, bool ALIGNED, bool BARE>
+template <typename In, int K, Rows ROWS, bool BARE>
 __device__ void make_maps(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
-                          unsigned char *to, GfWeave &weave)
+                          unsigned char *to, Sheet &sheet)
 {
     const Geometry &g = s.g;
     for (int f = 0; f < g.filters; f++, to += g.plane_bytes) {
@@ -337,28 +391,28 @@ __device__ void make_maps(const Maps<K> &s, const Strip &strip, const GfWindow<K
         gf_sum_tile<K, true>(g, s.numbers[f], x, v);
         if (!BARE)
             gf_finish_sums<K, false>(g, s.numbers[f], v);
-        store_map<In, ALIGNED>(g, strip, to, v, weave);
+        store_map<In, ROWS>(g, strip, to, v, sheet);
     }
 }
 
 /* The only map that two kernels make, of what they respond together. */
-template <typename In, int K, bool ALIGNED>
+template <typename In, int K, Rows ROWS>
 __device__ void make_joined(const Maps<K> &s, const Strip &strip, const GfWindow<K> &x,
-                            unsigned char *to, GfWeave &weave)
+                            unsigned char *to, Sheet &sheet)
 {
     float v[GF_TILE_OUTPUTS];
     gf_respond_jointly(s, x, v);
-    store_map<In, ALIGNED>(s.g, strip, to, v, weave);
+    store_map<In, ROWS>(s.g, strip, to, v, sheet);
 }
 
-/* ALIGNED: rows are whole vectors, and begin where those do. JOINED: there are two kernels. */
-template <typename In, int K, bool ALIGNED, bool JOINED>
-__global__ void __launch_bounds__(32 * DOWN, (BLOCKS<In, K, ALIGNED>))
+/* JOINED: there are two kernels. */
+template <typename In, int K, Rows ROWS, bool JOINED>
+__global__ void __launch_bounds__(32 * DOWN, (BLOCKS<In, K, ROWS>))
     special_maps(const __grid_constant__ Maps<K> s)
 {
-    __shared__ GfWeave weaves[DOWN];
+    __shared__ Sheet sheets[DOWN];
     const Geometry &g = s.g;
-    const int warp = gf_warp(), first = static_cast<int>(blockIdx.x) * STRIP;
+    const int warp = gf_warp(), first = static_cast<int>(blockIdx.x) * APART<ROWS>;
     const size_t down = (static_cast<size_t>(blockIdx.y) * DOWN + warp) * GF_TILE;
     if (down >= g.plane.rows)
         return;
@@ -368,13 +422,13 @@ __global__ void __launch_bounds__(32 * DOWN, (BLOCKS<In, K, ALIGNED>))
     unsigned char *to = static_cast<unsigned char *>(g.out.samples) + blockIdx.z * g.out.batch +
                         down * g.out.stride + static_cast<size_t>(first) * g.pixel_bytes;
     GfWindow<K> x;
-    load_window<In, K, ALIGNED>(g, strip, first + my_lane() * VECTOR, x);
+    load_window<In, K, ROWS>(g, strip, first + my_lane() * VECTOR, x);
     if constexpr (JOINED)
-        make_joined<In, K, ALIGNED>(s, strip, x, to, weaves[warp]);
+        make_joined<In, K, ROWS>(s, strip, x, to, sheets[warp]);
     else if (K <= 3 || g.scaled || g.rectified || g.absolute)
-        make_maps<In, K, ALIGNED, false>(s, strip, x, to, weaves[warp]);
+        make_maps<In, K, ROWS, false>(s, strip, x, to, sheets[warp]);
     else
-        make_maps<In, K, ALIGNED, true>(s, strip, x, to, weaves[warp]);
+        make_maps<In, K, ROWS, true>(s, strip, x, to, sheets[warp]);
 }
 
 /* ---- the launcher ---- */
@@ -387,7 +441,7 @@ template <typename In, int K> bool goes_by_words(const GfStep *step, uint32_t *c
            (K / 2 < VECTOR || step->border != GF_BORDER_REFLECT101);
 }
 
-template <typename In, int K, bool ALIGNED, bool JOINED>
+template <typename In, int K, Rows ROWS, bool JOINED>
 cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Geometry geometry = {};
@@ -395,11 +449,11 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     geometry.plane = plane_of(launch);
     geometry.by_words = goes_by_words<In, K>(launch->step, &geometry.border_word);
     return gf_run_filters<K>(launch, Maps<K>{geometry, {}}, [&](const Maps<K> &s) {
-        const size_t across = gf_divide_up<size_t>(launch->step->in_width, STRIP);
+        const size_t across = gf_divide_up<size_t>(launch->step->in_width, APART<ROWS>);
         const size_t down = gf_divide_up<size_t>(s.g.plane.rows, GF_TILE * DOWN);
         const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down),
                         static_cast<unsigned>(launch->count));
-        const auto kernel = special_maps<In, K, ALIGNED, JOINED>;
+        const auto kernel = special_maps<In, K, ROWS, JOINED>;
         return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * DOWN}), stream, s);
     });
 }
@@ -417,10 +471,14 @@ template <typename In, int K> cudaError_t run_type(const GfLaunch *launch, cudaS
 {
     if constexpr (K == 3 || K == 5)
         if (launch->step->combine.op != GF_COMBINE_NONE)
-            return is_aligned(launch) ? run<In, K, true, true>(launch, stream)
-                                      : run<In, K, false, true>(launch, stream);
-    return is_aligned(launch) ? run<In, K, true, false>(launch, stream)
-                              : run<In, K, false, false>(launch, stream);
+            return is_aligned(launch) ? run<In, K, Rows::VECTORS, true>(launch, stream)
+                                      : run<In, K, Rows::ANYWHERE, true>(launch, stream);
+    if (is_aligned(launch))
+        return run<In, K, Rows::VECTORS, false>(launch, stream);
+    if constexpr (std::is_same_v<In, float> && K <= 5)
+        if (launch->step->linear.filters >= LEAST_SECTORS<K>)
+            return run<In, K, Rows::SECTORS, false>(launch, stream);
+    return run<In, K, Rows::ANYWHERE, false>(launch, stream);
 }
 
 template <int K> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)

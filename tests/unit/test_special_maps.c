@@ -95,7 +95,8 @@ static void test_joined(void **state)
         }
 }
 
-/* As measured for bench/results/2026-11-27-h200.md: pixels that strips cover, 128 columns each. */
+/* As measured for bench/results/2026-11-27-h200.md and 2026-11-28-h200-3.md: pixels that strips
+ * cover, 128 columns each. */
 static void test_pays(void **state)
 {
     (void)state;
@@ -122,7 +123,12 @@ static void test_pays(void **state)
                  {layer(GF_U8, 481, 641, 7, 4), false, true},
                  {layer(GF_F32, 481, 641, 7, 4), false, false},
                  {layer(GF_F32, 4096, 4096, 5, 32), true, true},
-                 {layer(GF_F32, 4096, 4096, 3, 16), true, false}};
+                 {layer(GF_F32, 4096, 4096, 3, 16), true, false},
+                 {layer(GF_F32, 4095, 4095, 3, 8), false, true},
+                 {layer(GF_F32, 4095, 4095, 3, 16), false, false},
+                 {layer(GF_F32, 1023, 1023, 3, 16), false, true},
+                 {layer(GF_F32, 4095, 4095, 1, 4), false, true},
+                 {layer(GF_F32, 4095, 4095, 1, 8), false, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (gf_special_maps_pay(&cases[i].step, cases[i].aligned) != cases[i].pays)
             print_message("case %zu\n", i);
