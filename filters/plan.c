@@ -19,12 +19,18 @@ enum {
     BANDS_A_PICTURE = 8,
     LEAST_BAND_BYTES = 64 << 10,
     BANDS_A_DEVICE = 4,
-    BAND_ANEW = 8 /* times the rows that it computes anew, where short bands are wanted */
+    BAND_ANEW = 8, /* times the rows that it computes anew, where short bands are wanted */
+    MADE_BANDS = 8 /* times a band's bytes: what is made of it, lest it leave the cache unwritten */
 };
 
 /* Of the rows between its layers a network computes anew for each band as many as half its span: a
  * sixth of the work when a band has three spans. */
 enum { DEEP_BAND_SPANS = 3 };
+
+/* What a band becomes takes no more than this, whatever neighbouring bands share, where a row of it
+ * does not; all that is in flight no more than that, where --memory names no other limit. */
+enum { MOST_MADE_BYTES = 256 << 20 };
+static const size_t most_in_flight = (size_t)4 << 30;
 
 GfPlanOptions gf_plan_options_default(GfSample sample)
 {
@@ -410,27 +416,42 @@ static size_t ring_rows(const GfPlan *plan, size_t kept)
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }
 
+/* *sum += a * b * c, or SIZE_MAX where that is more. */
+static void add_product(size_t *sum, size_t a, size_t b, size_t c)
+{
+    size_t product;
+    if (!gf_mul(a, b, &product) || !gf_mul(product, c, &product) || !gf_add(*sum, product, sum))
+        *sum = SIZE_MAX;
+}
+
 /* Sets everything that follows from the height of the bands, and returns the bytes in flight. */
 static size_t set_bands(GfPlan *plan, size_t band, size_t kept)
 {
     plan->band_rows = band;
     plan->ring_rows = ring_rows(plan, kept);
     plan->slots = gf_min((plan->in.height + band - 1) / band, most_slots(plan));
-    size_t bytes = plan->ring_rows * gf_row_stride(&plan->in);
+    size_t bytes = 0;
+    add_product(&bytes, 1, plan->ring_rows, gf_row_stride(&plan->in));
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
         pipeline->most_rows = gf_pipeline_most_rows(pipeline, band);
-        bytes += plan->slots * pipeline->most_rows * gf_row_stride(&pipeline->out);
+        add_product(&bytes, plan->slots, pipeline->most_rows, gf_row_stride(&pipeline->out));
     }
     return bytes;
 }
 
-/* Some pipeline computes layers from layers. */
+/* Some pipeline computes layers from layers; gray and a network's channels cost little anew. */
 static bool is_deep(const GfPlan *plan)
 {
-    for (size_t i = 0; i < plan->outputs; i++)
-        if (gf_pipeline_layers(&plan->pipelines[i]) > 1)
+    for (size_t i = 0; i < plan->outputs; i++) {
+        const GfPipeline *pipeline = &plan->pipelines[i];
+        size_t layers = gf_pipeline_layers(pipeline);
+        for (size_t j = 0; j < pipeline->count; j++)
+            layers -= gf_step_is_layer(&pipeline->steps[j]) &&
+                      (pipeline->steps[j].picture || pipeline->steps[j].entry);
+        if (layers > 1)
             return true;
+    }
     return false;
 }
 
@@ -480,18 +501,49 @@ static size_t least_band(const GfPlan *plan, size_t span)
     return span / 2;
 }
 
+/* Bytes that a row of input becomes in some pipeline, where they are most. What lies between the
+ * layers of a network is made a run at a time, whatever the bands. */
+static double made_bytes(const GfPlan *plan)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < plan->outputs; i++) {
+        const GfPipeline *pipeline = &plan->pipelines[i];
+        double rows = 1.0;
+        for (size_t j = 0; j < pipeline->count; j++) {
+            const GfStep *step = &pipeline->steps[j];
+            size_t bytes = step->out_width * step->out_channels * gf_sample_size(step->out);
+            rows *= (double)step->factor_y / (double)step->stride_y;
+            if (j + 1 == pipeline->count || !is_deep(plan))
+                most = fmax(most, rows * (double)bytes);
+        }
+    }
+    return most;
+}
+
+/* So many rows, or as many as become no more than `most` bytes. */
+static size_t most_made(size_t rows, double made, double most)
+{
+    return made * (double)rows > most ? (size_t)(most / made) : rows;
+}
+
 static size_t wished_band(const GfPlan *plan, size_t span)
 {
-    size_t least = least_band(plan, span);
     size_t row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
     size_t share = (height / BANDS_A_PICTURE + 1) * row_bytes;
     size_t bytes = gf_min(plan->options.band_bytes, gf_max(share, LEAST_BAND_BYTES));
-    return gf_min(gf_max(gf_max(bytes / row_bytes, least), LEAST_BAND_ROWS), height);
+    size_t rows = gf_max(bytes / row_bytes, LEAST_BAND_ROWS), least = least_band(plan, span);
+    if (plan->options.prompt) {
+        double made = made_bytes(plan);
+        double band = (double)gf_max(plan->options.band_bytes, rows * row_bytes);
+        rows = most_made(rows, made, band * MADE_BANDS);
+        least = most_made(least, made, MOST_MADE_BYTES);
+    }
+    return gf_min(gf_max(gf_max(rows, least), 1), height);
 }
 
 static GfStatus plan_rows(GfPlan *plan)
 {
-    size_t span = 0, kept = 0, memory = plan->options.memory;
+    size_t span = 0, kept = 0;
     char need[GF_SIZE_TEXT], limit[GF_SIZE_TEXT];
     plan->streams = !plan->options.whole;
     for (size_t i = 0; i < plan->outputs; i++) {
@@ -505,13 +557,15 @@ static GfStatus plan_rows(GfPlan *plan)
     kept = plan->options.prompt ? kept : span;
     size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;
     size_t bytes = set_bands(plan, band, kept);
-    while (memory && plan->streams && band > 1 && bytes > memory) {
+    size_t most = plan->streams ? most_in_flight : SIZE_MAX;
+    most = plan->options.memory ? plan->options.memory : most;
+    while (plan->streams && band > 1 && bytes > most) {
         band = (band + 1) / 2;
         bytes = set_bands(plan, band, kept);
     }
-    if (memory && bytes > memory)
-        return gf_fail(GF_ELIMIT, "the rows in flight need %s, the limit is %s",
-                       gf_need_text(bytes, need), gf_limit_text(memory, limit));
+    if (bytes > most)
+        return gf_fail(GF_ELIMIT, "the rows in flight need %s, the limit is %s (--memory)",
+                       gf_need_text(bytes, need), gf_limit_text(most, limit));
     return GF_OK;
 }
 

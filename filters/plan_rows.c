@@ -166,7 +166,7 @@ static size_t sum_rows(const GfPipeline *pipeline, size_t (*rows_of)(const GfSte
     for (size_t i = pipeline->count; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
         if (step->kind == GF_STEP_UPSAMPLE)
-            sum = sum / step->factor_y + 1;
+            sum = (sum + step->factor_y - 1) / step->factor_y;
         sum = gf_min(sum * step->stride_y + rows_of(step), most);
     }
     return sum;
@@ -194,8 +194,8 @@ static size_t burst_of(const GfStep *step)
     return lag_of(step) + (covered > step->in_height ? covered - step->in_height : 0);
 }
 
-/* As many as the rows of input, or as the picture grows on the way. A step that strides or enlarges
- * may hand a row on earlier or later by what a row of it comes to in the end. */
+/* As many as the rows of input, or as the picture grows on the way. A step that strides may hand a
+ * row on earlier or later by what a row of it comes to in the end. */
 size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band)
 {
     size_t rows = band + sum_rows(pipeline, burst_of);
@@ -203,7 +203,7 @@ size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band)
     for (size_t i = pipeline->count; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
         growth *= (double)step->factor_y;
-        if (step->stride_y > 1 || step->factor_y > 1)
+        if (step->stride_y > 1)
             uneven += growth;
         growth /= (double)step->stride_y;
     }
