@@ -20,15 +20,15 @@ enum {
     LEAST_BAND_BYTES = 64 << 10,
     BANDS_A_DEVICE = 4,
     BAND_ANEW = 8, /* times the rows that it computes anew, where short bands are wanted */
-    MADE_BANDS = 8 /* times a band's bytes: what is made of it, lest it leave the cache unwritten */
+    MADE_BANDS = 8 /* times a band's bytes: what is made of it, which is to stay in the cache */
 };
 
 /* Of the rows between its layers a network computes anew for each band as many as half its span: a
  * sixth of the work when a band has three spans. */
 enum { DEEP_BAND_SPANS = 3 };
 
-/* What a band becomes takes no more than this, whatever neighbouring bands share, where a row of it
- * does not; all that is in flight no more than that, where --memory names no other limit. */
+/* What a band becomes takes no more than this, whatever neighbouring bands share, where a row of
+ * it does not; all that is in flight no more than that, where --memory names no other limit. */
 enum { MOST_MADE_BYTES = 256 << 20 };
 static const size_t most_in_flight = (size_t)4 << 30;
 
@@ -157,8 +157,9 @@ static GfStatus set_pool(GfStep *step)
 {
     step->bias = step->pool.bias;
     if (step->bias && step->pool.bias_count != step->channels)
-        return gf_fail(GF_EFILTER, "a bias of %zu numbers for a pool of %zu channels",
-                       step->pool.bias_count, step->channels);
+        return gf_fail(GF_EFILTER, "a bias of %zu number%s for a pool of %zu channel%s",
+                       step->pool.bias_count, step->pool.bias_count == 1 ? "" : "s", step->channels,
+                       step->channels == 1 ? "" : "s");
     return GF_OK;
 }
 
@@ -177,7 +178,8 @@ static GfStatus set_sum(GfStep *step, const GfStep *skipped)
     if (step->skip_gain == 0.0)
         colours = step->channels;
     if (step->channels != colours && (!step->picture || gf_min(step->channels, colours) != 1))
-        return gf_fail(GF_EFILTER, "%zu channels meet %zu", step->channels, colours);
+        return gf_fail(GF_EFILTER, "%zu channel%s %zu", step->channels,
+                       step->channels == 1 ? " meets" : "s meet", colours);
     step->out_channels = gf_max(step->channels, colours) + alpha;
     return GF_OK;
 }
@@ -318,7 +320,7 @@ static void set_layouts(GfPipeline *pipeline)
 }
 
 /* The last step carries the range, the change of depth and the store. */
-static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
+static GfStatus set_samples(GfPipeline *pipeline, const GfPlan *plan)
 {
     GfSample out = plan->options.sample;
     GfStep *last = &pipeline->steps[pipeline->count - 1];
@@ -330,13 +332,14 @@ static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
         last->mid = (gf_sample_max(out) + 1.0) / 2.0;
     pipeline->steps[0].in = plan->in.sample;
     last->out = out;
-    pipeline->wide = gf_pipeline_needs_wide(pipeline);
-    pipeline->noise = gf_pipeline_noise(pipeline);
+    GF_TRY(gf_pipeline_needs_wide(pipeline, &pipeline->wide));
+    GF_TRY(gf_pipeline_noise(pipeline, &pipeline->noise));
     for (size_t i = 1; i < pipeline->count; i++)
         pipeline->steps[i - 1].out = pipeline->steps[i].in = pipeline->wide ? GF_F64 : GF_F32;
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].kind == GF_STEP_ADD)
             pipeline->steps[i].skip_in = pipeline->steps[pipeline->steps[i].skip].in;
+    return GF_OK;
 }
 
 static void count_work(GfPipeline *pipeline, const GfPlan *plan)
@@ -391,7 +394,7 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
         GF_TRY(gf_steps_add_encoding(pipeline, white_of(plan), plan->options.light));
     GF_TRY(set_geometry(pipeline, plan));
     set_layouts(pipeline);
-    set_samples(pipeline, plan);
+    GF_TRY(set_samples(pipeline, plan));
     count_work(pipeline, plan);
     return GF_OK;
 }
@@ -478,12 +481,8 @@ static bool are_products(const GfPlan *plan)
 static size_t anew_rows(const GfPlan *plan)
 {
     size_t rows = 0;
-    for (size_t i = 0; i < plan->outputs; i++) {
-        GfPipeline later = plan->pipelines[i];
-        later.steps++;
-        later.count--;
-        rows = gf_max(rows, gf_pipeline_lag(&later));
-    }
+    for (size_t i = 0; i < plan->outputs; i++)
+        rows = gf_max(rows, gf_pipeline_lag(&plan->pipelines[i], 1));
     return rows;
 }
 
@@ -549,7 +548,7 @@ static GfStatus plan_rows(GfPlan *plan)
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfPipeline *pipeline = &plan->pipelines[i];
         span = gf_max(span, gf_pipeline_span(pipeline));
-        kept = gf_max(kept, gf_pipeline_lag(pipeline));
+        kept = gf_max(kept, gf_pipeline_lag(pipeline, 0));
         for (size_t j = 0; j < pipeline->count; j++)
             if (gf_step_wraps(&pipeline->steps[j]))
                 plan->streams = false;
