@@ -114,6 +114,14 @@ stages() {
     stages '{"stage": "shuffle", "factor": 2}' '1, 2, 4' '0 2 1 3 4 6 5 7'
 }
 
+@test "one channel is one" {
+    cat >blocks.json <<<'{"gpufilter": 1, "stages": [{"stage": "shuffle", "factor": 2}]}'
+    scene gray8 a.png 8x8
+    gf a.png -k @blocks.json -o b.png --device cpu
+    [ "$status" -ne 0 ]
+    [[ $stderr == *': 1 channel cannot be shuffled into blocks of 2 x 2'* ]]
+}
+
 @test "what enlargements make of a row of input has a limit" {
     cat >large.json <<<'{"gpufilter": 1, "stages": [{"stage": "upsample", "factor": 64}, {"stage": "upsample", "factor": 64}]}'
     scene gray8 a.png 512x384
