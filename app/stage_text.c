@@ -91,7 +91,9 @@ static void print_bias(const double *bias, size_t count)
 
 static void print_layer(const GfLinear *linear)
 {
-    printf("\nLayer: %zu maps from %zu channels", linear->filters, linear->depth * linear->groups);
+    size_t channels = linear->depth * linear->groups;
+    printf("\nLayer: %zu map%s from %zu channel%s", linear->filters,
+           linear->filters == 1 ? "" : "s", channels, channels == 1 ? "" : "s");
     if (linear->groups > 1)
         printf(" in %zu groups", linear->groups);
     printf(", kernels of %zu x %zu (height x width), border %s\n", linear->height, linear->width,

@@ -1,6 +1,7 @@
-/* Part of rows_template.h: weighted sums, sums of squares and maxima over rows that taps meet. What
- * a sample's sum is does not depend on where in a row it stands: blocks, single vectors and single
- * samples add in the same order. */
+/* Part of rows_template.h: weighted sums, sums of squares and maxima over rows that taps meet.
+ * Blocks, single vectors and single samples add in the same order. But the last samples of a row,
+ * fewer than a vector has lanes, may round otherwise in weighted sums, where the compiler fuses
+ * products and sums of vectors only: who cuts rows cuts them to whole vectors. */
 
 typedef REAL NAME(Vector)
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));

@@ -102,7 +102,8 @@ static GfStatus check_bias(const GfTensorInfo *info, size_t wanted)
     if (info->rank != 1)
         return fail_shape(info, "a bias is a row of numbers");
     if (wanted && info->count != wanted)
-        return gf_fail(GF_EUSAGE, "%zu numbers for %zu maps", info->count, wanted);
+        return gf_fail(GF_EUSAGE, "%zu number%s for %zu map%s", info->count,
+                       info->count == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s");
     return GF_OK;
 }
 

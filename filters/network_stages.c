@@ -241,8 +241,8 @@ static GfStatus append_add(GfNetworkPart *part, const GfFieldValue *values)
     GF_TRY(find_reference(part, "from", values[0].text, &add.from));
     size_t other = part->channels[add.from - part->first];
     if (channels_in(part) && other && channels_in(part) != other)
-        return gf_fail(GF_EUSAGE, "%zu channels come in, and \"%s\" made %zu", channels_in(part),
-                       values[0].text, other);
+        return gf_fail(GF_EUSAGE, "%zu channel%s, and \"%s\" made %zu", channels_in(part),
+                       channels_in(part) == 1 ? " comes in" : "s come in", values[0].text, other);
     set_channels_out(part, gf_max(channels_in(part), other));
     return gf_filter_add_sum(part->filter, add);
 }
@@ -268,9 +268,9 @@ static GfStatus append_shuffle(GfNetworkPart *part, const GfFieldValue *values)
     size_t factor = (size_t)values[0].number, block = factor * factor;
     if (channels_in(part) % block != 0)
         return gf_fail(GF_EUSAGE,
-                       "%zu channels cannot be shuffled into blocks of %zu x %zu, which "
+                       "%zu channel%s cannot be shuffled into blocks of %zu x %zu, which "
                        "take %zu each",
-                       channels_in(part), factor, factor, block);
+                       channels_in(part), channels_in(part) == 1 ? "" : "s", factor, factor, block);
     set_channels_out(part, channels_in(part) / block);
     return append_enlarged(part, &values[1],
                            (GfUpsample){.shuffle = true, .factor_x = factor, .factor_y = factor});

@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "images/image.h"
 
-enum { CHUNK_BYTES = 64 << 10 };
+enum { CHUNK_BYTES = 4 << 10 };
 
 static double of_single(uint32_t bits)
 {

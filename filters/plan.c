@@ -19,12 +19,18 @@ enum {
     BANDS_A_PICTURE = 8,
     LEAST_BAND_BYTES = 64 << 10,
     BANDS_A_DEVICE = 4,
-    BAND_ANEW = 8 /* times the rows that it computes anew, where short bands are wanted */
+    BAND_ANEW = 8, /* times the rows that it computes anew, where short bands are wanted */
+    MADE_BANDS = 8 /* times a band's bytes: what is made of it, which is to stay in the cache */
 };
 
 /* Of the rows between its layers a network computes anew for each band as many as half its span: a
  * sixth of the work when a band has three spans. */
 enum { DEEP_BAND_SPANS = 3 };
+
+/* What a band becomes takes no more than this, whatever neighbouring bands share, where a row of
+ * it does not; all that is in flight no more than that, where --memory names no other limit. */
+enum { MOST_MADE_BYTES = 256 << 20 };
+static const size_t most_in_flight = (size_t)4 << 30;
 
 GfPlanOptions gf_plan_options_default(GfSample sample)
 {
@@ -151,8 +157,9 @@ static GfStatus set_pool(GfStep *step)
 {
     step->bias = step->pool.bias;
     if (step->bias && step->pool.bias_count != step->channels)
-        return gf_fail(GF_EFILTER, "a bias of %zu numbers for a pool of %zu channels",
-                       step->pool.bias_count, step->channels);
+        return gf_fail(GF_EFILTER, "a bias of %zu number%s for a pool of %zu channel%s",
+                       step->pool.bias_count, step->pool.bias_count == 1 ? "" : "s", step->channels,
+                       step->channels == 1 ? "" : "s");
     return GF_OK;
 }
 
@@ -171,7 +178,8 @@ static GfStatus set_sum(GfStep *step, const GfStep *skipped)
     if (step->skip_gain == 0.0)
         colours = step->channels;
     if (step->channels != colours && (!step->picture || gf_min(step->channels, colours) != 1))
-        return gf_fail(GF_EFILTER, "%zu channels meet %zu", step->channels, colours);
+        return gf_fail(GF_EFILTER, "%zu channel%s %zu", step->channels,
+                       step->channels == 1 ? " meets" : "s meet", colours);
     step->out_channels = gf_max(step->channels, colours) + alpha;
     return GF_OK;
 }
@@ -312,7 +320,7 @@ static void set_layouts(GfPipeline *pipeline)
 }
 
 /* The last step carries the range, the change of depth and the store. */
-static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
+static GfStatus set_samples(GfPipeline *pipeline, const GfPlan *plan)
 {
     GfSample out = plan->options.sample;
     GfStep *last = &pipeline->steps[pipeline->count - 1];
@@ -324,13 +332,14 @@ static void set_samples(GfPipeline *pipeline, const GfPlan *plan)
         last->mid = (gf_sample_max(out) + 1.0) / 2.0;
     pipeline->steps[0].in = plan->in.sample;
     last->out = out;
-    pipeline->wide = gf_pipeline_needs_wide(pipeline);
-    pipeline->noise = gf_pipeline_noise(pipeline);
+    GF_TRY(gf_pipeline_needs_wide(pipeline, &pipeline->wide));
+    GF_TRY(gf_pipeline_noise(pipeline, &pipeline->noise));
     for (size_t i = 1; i < pipeline->count; i++)
         pipeline->steps[i - 1].out = pipeline->steps[i].in = pipeline->wide ? GF_F64 : GF_F32;
     for (size_t i = 0; i < pipeline->count; i++)
         if (pipeline->steps[i].kind == GF_STEP_ADD)
             pipeline->steps[i].skip_in = pipeline->steps[pipeline->steps[i].skip].in;
+    return GF_OK;
 }
 
 static void count_work(GfPipeline *pipeline, const GfPlan *plan)
@@ -385,7 +394,7 @@ static GfStatus plan_pipeline(GfPipeline *pipeline, const GfFilter *filter, cons
         GF_TRY(gf_steps_add_encoding(pipeline, white_of(plan), plan->options.light));
     GF_TRY(set_geometry(pipeline, plan));
     set_layouts(pipeline);
-    set_samples(pipeline, plan);
+    GF_TRY(set_samples(pipeline, plan));
     count_work(pipeline, plan);
     return GF_OK;
 }
@@ -410,27 +419,42 @@ static size_t ring_rows(const GfPlan *plan, size_t kept)
     return plan->streams ? gf_min(rows, plan->in.height) : plan->in.height;
 }
 
+/* *sum += a * b * c, or SIZE_MAX where that is more. */
+static void add_product(size_t *sum, size_t a, size_t b, size_t c)
+{
+    size_t product;
+    if (!gf_mul(a, b, &product) || !gf_mul(product, c, &product) || !gf_add(*sum, product, sum))
+        *sum = SIZE_MAX;
+}
+
 /* Sets everything that follows from the height of the bands, and returns the bytes in flight. */
 static size_t set_bands(GfPlan *plan, size_t band, size_t kept)
 {
     plan->band_rows = band;
     plan->ring_rows = ring_rows(plan, kept);
     plan->slots = gf_min((plan->in.height + band - 1) / band, most_slots(plan));
-    size_t bytes = plan->ring_rows * gf_row_stride(&plan->in);
+    size_t bytes = 0;
+    add_product(&bytes, 1, plan->ring_rows, gf_row_stride(&plan->in));
     for (size_t i = 0; i < plan->outputs; i++) {
         GfPipeline *pipeline = &plan->pipelines[i];
         pipeline->most_rows = gf_pipeline_most_rows(pipeline, band);
-        bytes += plan->slots * pipeline->most_rows * gf_row_stride(&pipeline->out);
+        add_product(&bytes, plan->slots, pipeline->most_rows, gf_row_stride(&pipeline->out));
     }
     return bytes;
 }
 
-/* Some pipeline computes layers from layers. */
+/* Some pipeline computes layers from layers; gray and a network's channels cost little anew. */
 static bool is_deep(const GfPlan *plan)
 {
-    for (size_t i = 0; i < plan->outputs; i++)
-        if (gf_pipeline_layers(&plan->pipelines[i]) > 1)
+    for (size_t i = 0; i < plan->outputs; i++) {
+        const GfPipeline *pipeline = &plan->pipelines[i];
+        size_t layers = gf_pipeline_layers(pipeline);
+        for (size_t j = 0; j < pipeline->count; j++)
+            layers -= gf_step_is_layer(&pipeline->steps[j]) &&
+                      (pipeline->steps[j].picture || pipeline->steps[j].entry);
+        if (layers > 1)
             return true;
+    }
     return false;
 }
 
@@ -457,12 +481,8 @@ static bool are_products(const GfPlan *plan)
 static size_t anew_rows(const GfPlan *plan)
 {
     size_t rows = 0;
-    for (size_t i = 0; i < plan->outputs; i++) {
-        GfPipeline later = plan->pipelines[i];
-        later.steps++;
-        later.count--;
-        rows = gf_max(rows, gf_pipeline_lag(&later));
-    }
+    for (size_t i = 0; i < plan->outputs; i++)
+        rows = gf_max(rows, gf_pipeline_lag(&plan->pipelines[i], 1));
     return rows;
 }
 
@@ -480,24 +500,55 @@ static size_t least_band(const GfPlan *plan, size_t span)
     return span / 2;
 }
 
+/* Bytes that a row of input becomes in some pipeline, where they are most. What lies between the
+ * layers of a network is made a run at a time, whatever the bands. */
+static double made_bytes(const GfPlan *plan)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < plan->outputs; i++) {
+        const GfPipeline *pipeline = &plan->pipelines[i];
+        double rows = 1.0;
+        for (size_t j = 0; j < pipeline->count; j++) {
+            const GfStep *step = &pipeline->steps[j];
+            size_t bytes = step->out_width * step->out_channels * gf_sample_size(step->out);
+            rows *= (double)step->factor_y / (double)step->stride_y;
+            if (j + 1 == pipeline->count || !is_deep(plan))
+                most = fmax(most, rows * (double)bytes);
+        }
+    }
+    return most;
+}
+
+/* So many rows, or as many as become no more than `most` bytes. */
+static size_t most_made(size_t rows, double made, double most)
+{
+    return made * (double)rows > most ? (size_t)(most / made) : rows;
+}
+
 static size_t wished_band(const GfPlan *plan, size_t span)
 {
-    size_t least = least_band(plan, span);
     size_t row_bytes = gf_row_bytes(&plan->in), height = plan->in.height;
     size_t share = (height / BANDS_A_PICTURE + 1) * row_bytes;
     size_t bytes = gf_min(plan->options.band_bytes, gf_max(share, LEAST_BAND_BYTES));
-    return gf_min(gf_max(gf_max(bytes / row_bytes, least), LEAST_BAND_ROWS), height);
+    size_t rows = gf_max(bytes / row_bytes, LEAST_BAND_ROWS), least = least_band(plan, span);
+    if (plan->options.prompt) {
+        double made = made_bytes(plan);
+        double band = (double)gf_max(plan->options.band_bytes, rows * row_bytes);
+        rows = most_made(rows, made, band * MADE_BANDS);
+        least = most_made(least, made, MOST_MADE_BYTES);
+    }
+    return gf_min(gf_max(gf_max(rows, least), 1), height);
 }
 
 static GfStatus plan_rows(GfPlan *plan)
 {
-    size_t span = 0, kept = 0, memory = plan->options.memory;
+    size_t span = 0, kept = 0;
     char need[GF_SIZE_TEXT], limit[GF_SIZE_TEXT];
     plan->streams = !plan->options.whole;
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfPipeline *pipeline = &plan->pipelines[i];
         span = gf_max(span, gf_pipeline_span(pipeline));
-        kept = gf_max(kept, gf_pipeline_lag(pipeline));
+        kept = gf_max(kept, gf_pipeline_lag(pipeline, 0));
         for (size_t j = 0; j < pipeline->count; j++)
             if (gf_step_wraps(&pipeline->steps[j]))
                 plan->streams = false;
@@ -505,13 +556,15 @@ static GfStatus plan_rows(GfPlan *plan)
     kept = plan->options.prompt ? kept : span;
     size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;
     size_t bytes = set_bands(plan, band, kept);
-    while (memory && plan->streams && band > 1 && bytes > memory) {
+    size_t most = plan->streams ? most_in_flight : SIZE_MAX;
+    most = plan->options.memory ? plan->options.memory : most;
+    while (plan->streams && band > 1 && bytes > most) {
         band = (band + 1) / 2;
         bytes = set_bands(plan, band, kept);
     }
-    if (memory && bytes > memory)
-        return gf_fail(GF_ELIMIT, "the rows in flight need %s, the limit is %s",
-                       gf_need_text(bytes, need), gf_limit_text(memory, limit));
+    if (bytes > most)
+        return gf_fail(GF_ELIMIT, "the rows in flight need %s, the limit is %s (--memory)",
+                       gf_need_text(bytes, need), gf_limit_text(most, limit));
     return GF_OK;
 }
 

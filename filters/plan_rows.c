@@ -158,23 +158,23 @@ static size_t lag_of(const GfStep *step)
     return gf_max(reach - 1, outside_rows(step));
 }
 
-/* The sum of what `rows_of` says of the steps, in rows of the pipeline's input. */
-static size_t sum_rows(const GfPipeline *pipeline, size_t (*rows_of)(const GfStep *))
+/* The sum of what `rows_of` says of the steps from `first` on, in rows of what that one reads. */
+static size_t sum_rows(const GfPipeline *pipeline, size_t first, size_t (*rows_of)(const GfStep *))
 {
     const size_t most = (size_t)GF_MOST_PIXELS << 3; /* times a stride it does not overflow */
     size_t sum = 0;
-    for (size_t i = pipeline->count; i-- > 0;) {
+    for (size_t i = pipeline->count; i-- > first;) {
         const GfStep *step = &pipeline->steps[i];
         if (step->kind == GF_STEP_UPSAMPLE)
-            sum = sum / step->factor_y + 1;
+            sum = (sum + step->factor_y - 1) / step->factor_y;
         sum = gf_min(sum * step->stride_y + rows_of(step), most);
     }
     return sum;
 }
 
-size_t gf_pipeline_lag(const GfPipeline *pipeline)
+size_t gf_pipeline_lag(const GfPipeline *pipeline, size_t first)
 {
-    return sum_rows(pipeline, lag_of);
+    return sum_rows(pipeline, first, lag_of);
 }
 
 static size_t span_of(const GfStep *step)
@@ -184,7 +184,7 @@ static size_t span_of(const GfStep *step)
 
 size_t gf_pipeline_span(const GfPipeline *pipeline)
 {
-    return sum_rows(pipeline, span_of);
+    return sum_rows(pipeline, 0, span_of);
 }
 
 /* Rows that come at once when what they lag behind for is there, with those that padding adds. */
@@ -194,16 +194,16 @@ static size_t burst_of(const GfStep *step)
     return lag_of(step) + (covered > step->in_height ? covered - step->in_height : 0);
 }
 
-/* As many as the rows of input, or as the picture grows on the way. A step that strides or enlarges
- * may hand a row on earlier or later by what a row of it comes to in the end. */
+/* As many as the rows of input, or as the picture grows on the way. A step that strides may hand a
+ * row on earlier or later by what a row of it comes to in the end. */
 size_t gf_pipeline_most_rows(const GfPipeline *pipeline, size_t band)
 {
-    size_t rows = band + sum_rows(pipeline, burst_of);
+    size_t rows = band + sum_rows(pipeline, 0, burst_of);
     double growth = 1.0, uneven = 0.0;
     for (size_t i = pipeline->count; i-- > 0;) {
         const GfStep *step = &pipeline->steps[i];
         growth *= (double)step->factor_y;
-        if (step->stride_y > 1 || step->factor_y > 1)
+        if (step->stride_y > 1)
             uneven += growth;
         growth /= (double)step->stride_y;
     }

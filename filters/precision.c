@@ -16,6 +16,7 @@
 #include "filters/precision.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double unit = 0.58 * 0x1p-24;
 static const double deviations = 6.0;
@@ -319,15 +320,16 @@ static bool is_premultiplied(const GfPipeline *pipeline)
     return false;
 }
 
-/* What is known of a pipeline's responses. */
-static Knowledge follow_pipeline(const GfPipeline *pipeline)
+/* *responses: what is known of a pipeline's. */
+static GfStatus follow_pipeline(const GfPipeline *pipeline, Knowledge *responses)
 {
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
     bool premultiplied = is_premultiplied(pipeline);
     Knowledge known = {.largest = gf_sample_max(first->in),
                        .integer = !gf_sample_is_float(first->in) && !premultiplied,
                        .is_signed = gf_sample_is_float(first->in)};
-    Knowledge read[GF_PIPELINE_MAX_STEPS]; /* what the steps read */
+    Knowledge *read; /* what the steps read */
+    GF_TRY(gf_allocate(pipeline->count, sizeof *read, &read));
     for (size_t i = 0; i < pipeline->count; i++) {
         const GfStep *step = &pipeline->steps[i];
         read[i] = known;
@@ -353,25 +355,31 @@ static Knowledge follow_pipeline(const GfPipeline *pipeline)
         known.wide |= known.largest > most_between ||
                       (known.largest > 0.0 && 1.0 / known.largest > most_between);
     }
-    return known;
+    free(read);
+    *responses = known;
+    return GF_OK;
 }
 
-bool gf_pipeline_needs_wide(const GfPipeline *pipeline)
+GfStatus gf_pipeline_needs_wide(const GfPipeline *pipeline, bool *wide)
 {
+    Knowledge known;
     const GfStep *first = &pipeline->steps[0], *last = &pipeline->steps[pipeline->count - 1];
-    if (first->in == GF_F64 || last->out == GF_F64)
-        return true;
-    if (pipeline->network)
-        return last->out == GF_U16 || is_premultiplied(pipeline);
-    Knowledge known = follow_pipeline(pipeline);
-    if (known.wide || known.jumps)
-        return true;
-    if (gf_sample_is_float(last->out))
-        return known.lossy;
+    *wide = first->in == GF_F64 || last->out == GF_F64;
+    if (*wide)
+        return GF_OK;
+    if (pipeline->network) {
+        *wide = last->out == GF_U16 || is_premultiplied(pipeline);
+        return GF_OK;
+    }
+    GF_TRY(follow_pipeline(pipeline, &known));
+    *wide = known.wide || known.jumps || (gf_sample_is_float(last->out) && known.lossy);
+    if (*wide || gf_sample_is_float(last->out))
+        return GF_OK;
     double allowed = last->out == GF_U8 ? 1e-3 : 0.05;
     /* Floats are taken as they are, so they may be as large as the integers that they become. */
     double scale = gf_sample_is_float(first->in) ? gf_sample_max(last->out) : 1.0;
-    return deviations * known.error * scale * fabs(last->gain) > allowed;
+    *wide = deviations * known.error * scale * fabs(last->gain) > allowed;
+    return GF_OK;
 }
 
 /* Of functions whose results are small where much went in the model says too much. */
@@ -387,10 +395,14 @@ static bool bends(const GfPipeline *pipeline)
     return false;
 }
 
-double gf_pipeline_noise(const GfPipeline *pipeline)
+GfStatus gf_pipeline_noise(const GfPipeline *pipeline, double *noise)
 {
+    Knowledge known;
+    *noise = 0.0;
     if (!pipeline->wide || pipeline->network || bends(pipeline) ||
         gf_sample_is_float(pipeline->steps[0].in))
-        return 0.0;
-    return deviations * 0x1p-29 * follow_pipeline(pipeline).error;
+        return GF_OK;
+    GF_TRY(follow_pipeline(pipeline, &known));
+    *noise = deviations * 0x1p-29 * known.error;
+    return GF_OK;
 }

@@ -367,8 +367,9 @@ static GfStatus add_upsample(Builder *builder, const GfUpsample *upsample)
     if (!upsample->shuffle)
         return GF_OK;
     if (builder->channels % block != 0)
-        return gf_fail(GF_EFILTER, "%zu channels cannot be shuffled into blocks of %zu x %zu",
-                       builder->channels, upsample->factor_y, upsample->factor_x);
+        return gf_fail(GF_EFILTER, "%zu channel%s cannot be shuffled into blocks of %zu x %zu",
+                       builder->channels, builder->channels == 1 ? "" : "s", upsample->factor_y,
+                       upsample->factor_x);
     builder->channels /= block;
     builder->opacity = false;
     return GF_OK;

@@ -16,9 +16,9 @@ GfStatus gf_lay_windows(GfStep *step, const GfPlanOptions *options);
 /* Whether some windows hold rows of the picture's other end. */
 bool gf_step_wraps(const GfStep *step);
 
-/* Rows of input from the first that the next output row needs to the last that there is, at
- * most. */
-size_t gf_pipeline_lag(const GfPipeline *pipeline);
+/* Rows of what step `first` reads, from the first that the next output row needs to the last that
+ * there is, at most. */
+size_t gf_pipeline_lag(const GfPipeline *pipeline, size_t first);
 
 /* Rows of input by which output lags behind, and by which input must be kept, at most. */
 size_t gf_pipeline_span(const GfPipeline *pipeline);

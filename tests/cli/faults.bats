@@ -352,6 +352,15 @@ limited() {
     diff -r expected out
 }
 
+@test "a small stack" {
+    ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
+    scene rgb8 a.png 64x48
+    local filter
+    for filter in box natural; do
+        (ulimit -s 64 && "$GPUFILTER" a.png -k "$filter" -o "$filter.npy" --device cpu)
+    done
+}
+
 @test "little address space: sheets of pictures that fit one at a time" {
     ! grep -qaE '__(asan|tsan)_init' "$GPUFILTER" || skip 'a sanitizer needs more'
     many 4

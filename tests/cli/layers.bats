@@ -305,7 +305,7 @@ refuses() {
     npy '|i1' 1 '2,' '\x01\x02' >b.npy
     refuses 'weights b.npy: an array of shape (2,); kernels are maps x channels x height x width, maps x height x width or height x width' conv:weights=b.npy
     npy '|i1' 1 '1, 1' '\x01' >w.npy
-    refuses 'bias b.npy: 2 numbers for 1 maps' conv:weights=w.npy:bias=b.npy
+    refuses 'bias b.npy: 2 numbers for 1 map' conv:weights=w.npy:bias=b.npy
     refuses 'bias w.npy: an array of shape (1, 1); a bias is a row of numbers' conv:weights=w.npy:bias=w.npy
     refuses 'conv: weights=FILE is missing: maps x [channels x] height x width, or height x width; .npy or .safetensors' conv:stride=2
 }
@@ -348,6 +348,6 @@ refuses() {
     [[ $output == *'weights '*'a file, must be given'*'stride '*'N or HEIGHTxWIDTH'* ]]
     gf filters conv:weights=w.npy:stride=2,relu,avgpool
     [ "$status" -eq 0 ]
-    [[ $output == *'Layer: 2 maps from 1 channels, kernels of 1 x 2'*'stride 2 x 2'*'map 2, channel 1'*'3          4'* ]]
+    [[ $output == *'Layer: 2 maps from 1 channel, kernels of 1 x 2'*'stride 2 x 2'*'map 2, channel 1'*'3          4'* ]]
     [[ $output == *'0 where it is negative'*'Pool: mean of windows of 2 x 2'* ]]
 }

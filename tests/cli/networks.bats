@@ -114,6 +114,23 @@ stages() {
     stages '{"stage": "shuffle", "factor": 2}' '1, 2, 4' '0 2 1 3 4 6 5 7'
 }
 
+@test "one channel is one" {
+    cat >blocks.json <<<'{"gpufilter": 1, "stages": [{"stage": "shuffle", "factor": 2}]}'
+    scene gray8 a.png 8x8
+    gf a.png -k @blocks.json -o b.png --device cpu
+    [ "$status" -ne 0 ]
+    [[ $stderr == *': 1 channel cannot be shuffled into blocks of 2 x 2'* ]]
+}
+
+@test "what enlargements make of a row of input has a limit" {
+    cat >large.json <<<'{"gpufilter": 1, "stages": [{"stage": "upsample", "factor": 64}, {"stage": "upsample", "factor": 64}]}'
+    scene gray8 a.png 512x384
+    gf a.png -k @large.json -o b.png --device cpu
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'gpufilter: a.png: the rows in flight need 16777217 KiB, the limit is 4194304 KiB (--memory)' ]
+    [ ! -e b.png ]
+}
+
 @test "how a network sees the picture" {
     local identity='"stages": [{"stage": "scale"}]'
     two '\x00' '\xff'

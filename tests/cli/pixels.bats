@@ -226,7 +226,7 @@ refuses() {
     refuses 'a.png: a comparison holds the picture in memory, and it is over the limit of 1 KiB' compare a.png a.png --memory 1025
     scene gray8 b.png 8x100
     # All 100 rows of 8 bytes, and twice what they give: 2400 bytes.
-    refuses 'b.png: the rows in flight need 3 KiB, the limit is 500 bytes' b.png -k box:size=99 --memory 500 --device cpu
+    refuses 'b.png: the rows in flight need 3 KiB, the limit is 500 bytes (--memory)' b.png -k box:size=99 --memory 500 --device cpu
     # 100 rows of 8 floats: 3200 bytes.
     refuses 'b.png: the responses that a stretch or a montage holds in memory need 4 KiB, the limit is 1000 bytes (--memory)' b.png -k box --memory 1000 --range minmax
 }

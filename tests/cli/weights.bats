@@ -137,7 +137,7 @@ w.npy: 1 tensor
     refuses '*: weights net.safetensors: tensor "steps": numbers of type I64 cannot be weights; *' conv:weights=net.safetensors:tensor=steps
     refuses '*: weights net.safetensors: tensor "conv1.bias": an array of shape (2,); kernels are *' conv:weights=net.safetensors:tensor=conv1.bias
     refuses '*: bias net.safetensors: it has no tensor "conv1.bais", but conv1.bias (2,), *' conv:weights=net.safetensors:tensor=conv1.weight:bias=conv1.bais
-    refuses '*: bias net.safetensors: tensor "a:b": 1 numbers for 2 maps' 'conv:weights=net.safetensors:tensor=conv1.weight:bias=a\:b'
+    refuses '*: bias net.safetensors: tensor "a:b": 1 number for 2 maps' 'conv:weights=net.safetensors:tensor=conv1.weight:bias=a\:b'
     refuses '*: bias net.safetensors: tensor "conv1.weight": an array of shape (2, 1, 1, 1); a bias is a row of numbers' conv:weights=net.safetensors:tensor=conv1.weight:bias=conv1.weight
     refuses '*: bias missing.npy: No such file or directory' conv:weights=net.safetensors:tensor=conv1.weight:bias=missing.npy
     refuses '*: weights net.safetensors: a pool has one window, height x width, not 2 maps' wpool:weights=net.safetensors:tensor=conv1.weight

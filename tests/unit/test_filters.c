@@ -616,8 +616,8 @@ static void test_weights_that_are_refused(void **state)
 static void test_weights_and_what_goes_with_them(void **state)
 {
     (void)state;
-    assert_refused("conv:weights=layer.npy:bias=one.npy", "bias one.npy: 1 numbers for 2 maps");
-    assert_refused("conv:weights=kernel.npy:bias=two.npy", "2 numbers for 1 maps");
+    assert_refused("conv:weights=layer.npy:bias=one.npy", "bias one.npy: 1 number for 2 maps");
+    assert_refused("conv:weights=kernel.npy:bias=two.npy", "2 numbers for 1 map");
     assert_refused("conv:weights=layer.npy:bias=kernel.npy", "a bias is a row of numbers");
     assert_refused("conv:weights=layer.npy:groups=3", "cannot be cut into 3 groups");
     assert_refused("conv:weights=kernel.npy:groups=2", "serves every channel");

@@ -282,6 +282,26 @@ static void test_prompt_bands(void **state)
     }
 }
 
+/* What is made of a band counts too: 32 maps of floats are 128 bytes of a pixel's three. */
+static void test_made_bands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool prompt;
+        size_t band;
+    } cases[] = {{"natural", true, 9}, {"natural", false, 49}, {"box", true, 49}};
+    const GfFormat photo = {4000, 3000, 3, false, GF_U8};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GfPlanOptions options = gf_plan_options_default(GF_F32);
+        options.band_bytes = 576 << 10;
+        options.prompt = cases[i].prompt;
+        GfPlan *plan = plan_for(cases[i].text, photo, options);
+        assert_int_equal(plan->band_rows, cases[i].band);
+        drop(plan);
+    }
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -465,14 +485,19 @@ static GfPlan *plan_for_filter(GfFormat format, GfPlanOptions options)
     return plan;
 }
 
-static void expect_failure(GfFormat format, GfPlanOptions options, const char *why)
+static void expect_status(GfStatus status, GfFormat format, GfPlanOptions options, const char *why)
 {
     GfPlan *plan;
     const GfFilter *bank[] = {filter};
-    assert_int_equal(gf_plan_create(bank, 1, &format, &options, &plan), GF_EFILTER);
+    assert_int_equal(gf_plan_create(bank, 1, &format, &options, &plan), status);
     if (!strstr(gf_message(), why))
         fail_msg("\"%s\" does not say \"%s\"", gf_message(), why);
     gf_filter_free(filter);
+}
+
+static void expect_failure(GfFormat format, GfPlanOptions options, const char *why)
+{
+    expect_status(GF_EFILTER, format, options, why);
 }
 
 static void new_filter(void)
@@ -720,6 +745,45 @@ static void test_most_rows_are_few(void **state)
     drop(plan);
 }
 
+static void add_enlargements(size_t count, size_t factor)
+{
+    GfUpsample larger = {false, factor, factor, GF_NO_REFERENCE};
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(gf_filter_add_upsample(filter, larger), GF_OK);
+}
+
+/* A band may be a single row where that becomes thousands; what would not fit is refused. */
+static void test_enlarged_bands(void **state)
+{
+    (void)state;
+    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    options.prompt = true;
+    new_filter();
+    add_enlargements(2, 64);
+    GfPlan *plan = plan_for_filter((GfFormat){100, 75, 1, false, GF_U8}, options);
+    assert_int_equal(plan->band_rows, 1);
+    assert_int_equal(plan->pipelines[0].most_rows, 4096);
+    drop(plan);
+    new_filter();
+    add_enlargements(2, 64);
+    expect_status(GF_ELIMIT, (GfFormat){512, 384, 1, false, GF_U8}, options,
+                  "the rows in flight need 16777217 KiB, the limit is 4194304 KiB (--memory)");
+    options.memory = SIZE_MAX - 1;
+    options.sample = GF_F64;
+    new_filter();
+    add_enlargements(5, 64); /* a row becomes 2^65 bytes */
+    expect_status(GF_ELIMIT, (GfFormat){1, 1, 4, true, GF_F64}, options, "the rows in flight");
+    /* Rows that neighbouring bands share do not count more than what all of them become. */
+    options = gf_plan_options_default(GF_U8);
+    options.prompt = true;
+    new_filter();
+    add_layer(1, 1, 1, 301, 301)->sampling.fit = GF_FIT_SAME_UPPER;
+    add_enlargements(1, 64);
+    plan = plan_for_filter((GfFormat){1000, 3000, 1, false, GF_U8}, options);
+    assert_int_equal(plan->band_rows, (256 << 20) / (1000 * 64 * 64));
+    drop(plan);
+}
+
 static uint32_t seed = 1;
 
 static size_t below(size_t limit)
@@ -871,8 +935,10 @@ int main(void)
         cmocka_unit_test(test_most_rows),
         cmocka_unit_test(test_wraps),
         cmocka_unit_test(test_most_rows_are_few),
+        cmocka_unit_test(test_enlarged_bands),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_prompt_bands),
+        cmocka_unit_test(test_made_bands),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_precision),
         cmocka_unit_test(test_noise),
