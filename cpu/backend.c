@@ -70,8 +70,9 @@ static GfStatus run_band(GfSession *session, size_t output, const GfBand *out)
     const GfChain *chain = session->chains[output];
     size_t runs = gf_workers_count(workers) * RUNS_A_WORKER, most = gf_chain_most_rows(chain);
     runs = gf_min(runs, gf_max(out->rows / gf_chain_least_rows(chain), 1));
-    size_t rows = gf_min((out->rows + runs - 1) / runs, most);
-    Job job = {.session = session, .output = output, .out = out, .rows = rows};
+    runs = gf_max(runs, (out->rows + most - 1) / most); /* alike: short ones compute as much anew */
+    Job job = {.session = session, .output = output, .out = out};
+    job.rows = (out->rows + runs - 1) / runs;
     runs = (out->rows + job.rows - 1) / job.rows;
     pthread_mutex_init(&job.mutex, NULL);
     if (gf_chain_is_deep(chain))
