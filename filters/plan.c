@@ -28,9 +28,13 @@ enum {
 enum { DEEP_BAND_SPANS = 3 };
 
 /* What a band becomes takes no more than this, whatever neighbouring bands share, where a row of
- * it does not; all that is in flight no more than that, where --memory names no other limit. */
+ * it does not. */
 enum { MOST_MADE_BYTES = 256 << 20 };
+
+/* What is in flight where --memory names no other limit: no more than this, or so many times the
+ * whole picture, whose rows may be as long. */
 static const size_t most_in_flight = (size_t)4 << 30;
+enum { MOST_TIMES_PICTURE = 8 };
 
 GfPlanOptions gf_plan_options_default(GfSample sample)
 {
@@ -540,6 +544,15 @@ static size_t wished_band(const GfPlan *plan, size_t span)
     return gf_min(gf_max(gf_max(rows, least), 1), height);
 }
 
+static size_t most_bytes(const GfPlan *plan)
+{
+    size_t bytes = 0;
+    if (plan->options.memory || !plan->streams)
+        return plan->options.memory ? plan->options.memory : SIZE_MAX;
+    add_product(&bytes, plan->in.height, gf_row_stride(&plan->in), MOST_TIMES_PICTURE);
+    return gf_max(bytes, most_in_flight);
+}
+
 static GfStatus plan_rows(GfPlan *plan)
 {
     size_t span = 0, kept = 0;
@@ -556,8 +569,7 @@ static GfStatus plan_rows(GfPlan *plan)
     kept = plan->options.prompt ? kept : span;
     size_t band = plan->streams ? wished_band(plan, span) : plan->in.height;
     size_t bytes = set_bands(plan, band, kept);
-    size_t most = plan->streams ? most_in_flight : SIZE_MAX;
-    most = plan->options.memory ? plan->options.memory : most;
+    const size_t most = most_bytes(plan);
     while (plan->streams && band > 1 && bytes > most) {
         band = (band + 1) / 2;
         bytes = set_bands(plan, band, kept);

@@ -48,7 +48,7 @@ typedef struct GfPlanOptions {
         *light; /* filter light, and store what was stored before; or NULL. The plan copies it */
     GfSample sample;   /* of the output */
     size_t band_bytes; /* most bytes of a band of input rows, where one row is not more */
-    size_t memory;     /* most bytes for one picture's rows in flight; 0: 4 GiB of what streams */
+    size_t memory;     /* most bytes for the rows of one picture in flight; 0: plan.c's own */
     bool whole;        /* all rows at once */
     bool prompt;       /* no submit waits for another to be computed */
     size_t devices;    /* that share the bands of a picture; 0: one */

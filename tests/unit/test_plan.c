@@ -773,6 +773,11 @@ static void test_enlarged_bands(void **state)
     new_filter();
     add_enlargements(5, 64); /* a row becomes 2^65 bytes */
     expect_status(GF_ELIMIT, (GfFormat){1, 1, 4, true, GF_F64}, options, "the rows in flight");
+    /* Rows that are long by themselves are no enlargement's. */
+    options = gf_plan_options_default(GF_F32);
+    new_filter();
+    add_enlargements(1, 1);
+    drop(plan_for_filter((GfFormat){1U << 29, 3, 1, false, GF_F32}, options));
     /* Rows that neighbouring bands share do not count more than what all of them become. */
     options = gf_plan_options_default(GF_U8);
     options.prompt = true;
