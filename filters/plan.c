@@ -508,6 +508,7 @@ static size_t least_band(const GfPlan *plan, size_t span)
  * layers of a network is made a run at a time, whatever the bands. */
 static double made_bytes(const GfPlan *plan)
 {
+    const bool deep = is_deep(plan);
     double most = 0.0;
     for (size_t i = 0; i < plan->outputs; i++) {
         const GfPipeline *pipeline = &plan->pipelines[i];
@@ -516,7 +517,7 @@ static double made_bytes(const GfPlan *plan)
             const GfStep *step = &pipeline->steps[j];
             size_t bytes = step->out_width * step->out_channels * gf_sample_size(step->out);
             rows *= (double)step->factor_y / (double)step->stride_y;
-            if (j + 1 == pipeline->count || !is_deep(plan))
+            if (j + 1 == pipeline->count || !deep)
                 most = fmax(most, rows * (double)bytes);
         }
     }
