@@ -214,6 +214,8 @@ static const char *const special_tilings[] = {GF_SPECIAL_ACCESSES,
 
 enum { SEPARABLE_FILTERS = 2 };
 
+static const char *const separable_tilings[] = {GF_SEPARABLE_WAYS, NULL};
+
 static GfStatus separable_supports(const GfStep *step, bool wide)
 {
     const GfLinear *linear = &step->linear;
@@ -466,7 +468,8 @@ const GfAlgorithm gf_algorithms[] = {
      .source = "beyond the sources",
      .supports = separable_supports,
      .pays = gf_separable_pays,
-     .launch = LAUNCHER(gf_launch_separable)},
+     .launch = LAUNCHER(gf_launch_separable),
+     .tilings = separable_tilings},
     {.name = "tensor",
      .summary = "products of matrices on tensor cores: of bytes or halves for pictures of 8 and 16 "
                 "bits, of halves for layers",

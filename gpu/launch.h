@@ -217,6 +217,11 @@ cudaError_t gf_launch_special_tiling(const GfLaunch *launch, cudaStream_t stream
 cudaError_t gf_launch_special_wide(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream);
 
+/* The form of `separable` for little work (is a launch that?), which gf_launch_separable() passes
+ * on. */
+bool gf_separable_is_small(const GfLaunch *launch);
+cudaError_t gf_launch_separable_small(const GfLaunch *launch, cudaStream_t stream);
+
 /* The forms of `tensor` for banks that roll, for products of a column and a row, for larger kernels
  * and for layers, which gf_launch_tensor() passes on; and what makes a layer's weights of the taps,
  * which are f32 in device memory, on the current device's default stream. */

@@ -73,6 +73,50 @@ __device__ inline Sum gf_number_at(const void *at, GfSample type)
     return static_cast<Sum>(*static_cast<const double *>(at));
 }
 
+/* ---- borders without divisions ---- */
+
+/* What gf_border_index() says of a line of n samples, no further from it than it is long, without
+ * divisions: in place of sample i beside it stands sample sign * i + before, or beyond its end
+ * sign * i + behind; -1 is the border's constant. */
+struct GfEdge {
+    int n, sign, before, behind;
+};
+
+__device__ inline int gf_find_sample(const GfEdge &edge, int i)
+{
+    const int other = edge.sign * i + (i < 0 ? edge.before : edge.behind);
+    return static_cast<unsigned>(i) < static_cast<unsigned>(edge.n) ? i : other;
+}
+
+inline GfEdge gf_find_edge(size_t samples, GfBorder border)
+{
+    const int n = static_cast<int>(samples);
+    switch (border) {
+    case GF_BORDER_REPLICATE:
+        return {n, 0, 0, n - 1};
+    case GF_BORDER_WRAP:
+        return {n, 1, n, -n};
+    case GF_BORDER_REFLECT:
+        return {n, -1, -1, 2 * n - 1};
+    case GF_BORDER_REFLECT101:
+        return {n, -1, 0, 2 * n - 2};
+    case GF_BORDER_CONSTANT:
+    case GF_BORDER_VALID:
+        break;
+    }
+    return {n, 0, -1, -1};
+}
+
+/* Does what is read beside a line of n samples, from `first` to before `end`, lie no further from
+ * it than it is long? */
+inline bool gf_reaches(size_t n, ptrdiff_t first, size_t end, GfBorder border)
+{
+    const ptrdiff_t length = static_cast<ptrdiff_t>(n);
+    return border == GF_BORDER_CONSTANT || border == GF_BORDER_VALID ||
+           border == GF_BORDER_REPLICATE ||
+           (-first < length && first + static_cast<ptrdiff_t>(end) < 2 * length);
+}
+
 /* ---- the last step to a sample ---- */
 
 /* Rounds half to even, then saturates; NaN becomes 0 (conversion from f32 does both by itself, from
@@ -143,6 +187,30 @@ __device__ inline void gf_store_samples(Out *to, size_t pixel, int count, bool w
     for (int i = 0; i < N; i++)
         if (i < count)
             to[i * pixel] = samples.sample[i];
+}
+
+constexpr int GF_SECTOR = 8; /* floats, of memory */
+
+/* Stores a strip of a row whose samples may begin anywhere, a warp neighbouring samples from `kept`
+ * to `to`: of whole sectors, to which partly written ones cost several times as much. Of the first
+ * that the strip has part of, the strip before has all: they are WIDTH columns wide and overlap by
+ * a sector. `columns` of the strip are on the picture; `first`: it is a row's first one. INSIDE: it
+ * is not, and there is another behind. */
+template <int WIDTH, bool INSIDE>
+__device__ inline void gf_store_sectors(float *to, const float *kept, int columns, bool first)
+{
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const auto place = static_cast<unsigned>(reinterpret_cast<uintptr_t>(to)) / sizeof(float);
+    const int past = static_cast<int>((place - 1) % GF_SECTOR) + 1;
+    const int begin = first ? 0 : GF_SECTOR - past, end = min(columns, WIDTH - past);
+    to += lane - past;
+    kept += lane - past;
+#pragma unroll
+    for (int i = 0; i < WIDTH; i += 32) {
+        const int x = i + lane - past;
+        if (INSIDE ? i > 0 || lane >= GF_SECTOR : x >= begin && x < end)
+            to[i] = kept[i];
+    }
 }
 
 /* Do rows, and the pictures of a minibatch, all begin at multiples of so many bytes? */

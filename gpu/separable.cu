@@ -582,6 +582,9 @@ template <typename In> cudaError_t run_side(const GfLaunch *launch, cudaStream_t
 
 extern "C" cudaError_t gf_launch_separable(const GfLaunch *launch, cudaStream_t stream)
 {
+    if (launch->tiling == GF_SEPARABLE_TILES ||
+        (launch->tiling == 0 && gf_separable_is_small(launch)))
+        return gf_launch_separable_small(launch, stream);
     if (launch->wide && gf_separable_is_wide(launch->step))
         return gf_launch_separable_wide(launch, stream);
     if (launch->wide)

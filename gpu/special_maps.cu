@@ -46,13 +46,11 @@ constexpr int BLOCKS = K == 1   ? 8
                        : K == 7 ? (ROWS == Rows::VECTORS && sizeof(In) == 4 ? 4 : 3)
                                 : 2;
 
-constexpr int SECTOR = 8; /* floats, of memory */
-
 /* Maps from which it pays that strips overlap. */
 template <int K> constexpr size_t LEAST_SECTORS = K <= 3 ? 2 : 16;
 
 /* Columns from strip to strip. */
-template <Rows ROWS> constexpr int APART = STRIP - (ROWS == Rows::SECTORS ? SECTOR : 0);
+template <Rows ROWS> constexpr int APART = STRIP - (ROWS == Rows::SECTORS ? GF_SECTOR : 0);
 
 constexpr size_t MOST_BLOCKS = 65535;                   /* what grid.y holds */
 constexpr size_t MOST_COLUMNS = (1u << 31) - 2 * STRIP; /* so that int holds them all */
@@ -316,10 +314,8 @@ __device__ void store_vectors(const GfOutRows &out, unsigned char *to, int rows,
 /* Where the rows of a strip are woven. */
 using Sheet = GfWeave[GF_TILE / 2];
 
-/* Stores a map's rows, the strip's first at `to`, neighbouring lanes neighbouring samples: of whole
- * sectors, to which partly written ones cost several times as much. Of the first that a row has
- * part of, the strip before has all: it overlaps this one. INSIDE: there is one, and another
- * behind. */
+/* Stores a map's rows in whole sectors, the strip's first at `to`. INSIDE: there is a strip before
+ * this one, and another behind. */
 template <bool INSIDE>
 __device__ void store_sectors(const Geometry &g, const Strip &strip, unsigned char *to,
                               const float (&v)[GF_TILE_OUTPUTS], Sheet &sheet)
@@ -332,20 +328,11 @@ __device__ void store_sectors(const Geometry &g, const Strip &strip, unsigned ch
             make_float4(v[r * GF_TILE], v[r * GF_TILE + 1], v[r * GF_TILE + 2], v[r * GF_TILE + 3]);
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < GF_TILE; r++, to += g.out.stride) {
-        const auto place = static_cast<unsigned>(reinterpret_cast<uintptr_t>(to)) / sizeof(float);
-        const int past = static_cast<int>((place - 1) % SECTOR) + 1;
-        const int begin = strip.first == 0 ? 0 : SECTOR - past, end = min(columns, STRIP - past);
-        const float *kept = reinterpret_cast<const float *>(sheet[r / 2][r % 2]) + (lane - past);
-        float *row = reinterpret_cast<float *>(to) + (lane - past);
+    for (int r = 0; r < GF_TILE; r++, to += g.out.stride)
         if (r < strip.rows)
-#pragma unroll
-            for (int i = 0; i < STRIP; i += 32) {
-                const int x = i + lane - past;
-                if (INSIDE ? i > 0 || lane >= SECTOR : x >= begin && x < end)
-                    row[i] = kept[i];
-            }
-    }
+            gf_store_sectors<STRIP, INSIDE>(reinterpret_cast<float *>(to),
+                                            reinterpret_cast<const float *>(sheet[r / 2][r % 2]),
+                                            columns, strip.first == 0);
 }
 
 /* ---- the kernel ---- */

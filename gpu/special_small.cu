@@ -20,17 +20,10 @@ constexpr int ROWS = 2, OUTPUTS = ROWS * GF_TILE; /* of a tile */
 constexpr int WARPS = 2, THREADS = 32 * WARPS;
 constexpr int LARGEST = 9; /* side of a kernel */
 
-/* What gf_border_index() says of a line of n samples, no further from it than it is long, without
- * divisions: in place of sample i beside it stands sample sign * i + before, or beyond its end
- * sign * i + behind; -1 is the border's constant. */
-struct Edge {
-    int n, sign, before, behind;
-};
-
 struct Geometry : GfLayer {
     const unsigned char *in;
     size_t in_stride, in_batch; /* bytes */
-    Edge across, down;
+    GfEdge across, down;
     int origin_x, origin_y;
     int out_height;               /* before pooling, as out_width is */
     unsigned tiles, picture, all; /* side by side; of a picture; of all pictures */
@@ -47,12 +40,6 @@ static_assert(GF_MOST_FILTERS<5, Geometry> == GF_SPECIAL_HELD_5 &&
 
 /* ---- windows ---- */
 
-__device__ int find_sample(const Edge &edge, int i)
-{
-    const int other = edge.sign * i + (i < 0 ? edge.before : edge.behind);
-    return static_cast<unsigned>(i) < static_cast<unsigned>(edge.n) ? i : other;
-}
-
 /* Sample by sample, by the border's rule. What does not lie on the picture is read as well, from
  * somewhere else, so that no read waits for a choice. */
 template <typename In, int K>
@@ -63,10 +50,10 @@ __device__ void load_samples(const Geometry &g, const unsigned char *in, int row
     int columns[COLUMNS];
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++)
-        columns[i] = find_sample(g.across, column + g.origin_x + i);
+        columns[i] = gf_find_sample(g.across, column + g.origin_x + i);
 #pragma unroll
     for (int r = 0; r < GF_WINDOW_ROWS<K, ROWS>; r++) {
-        const int y = find_sample(g.down, row + g.origin_y + r);
+        const int y = gf_find_sample(g.down, row + g.origin_y + r);
         const In *from = reinterpret_cast<const In *>(in + max(y, 0) * g.in_stride);
 #pragma unroll
         for (int i = 0; i < COLUMNS; i++) {
@@ -195,25 +182,6 @@ __global__ void __launch_bounds__(THREADS, K == 7 && VECTORS ? 1 : 0)
 
 /* ---- the launcher ---- */
 
-Edge find_edge(size_t samples, GfBorder border)
-{
-    const int n = static_cast<int>(samples);
-    switch (border) {
-    case GF_BORDER_REPLICATE:
-        return {n, 0, 0, n - 1};
-    case GF_BORDER_WRAP:
-        return {n, 1, n, -n};
-    case GF_BORDER_REFLECT:
-        return {n, -1, -1, 2 * n - 1};
-    case GF_BORDER_REFLECT101:
-        return {n, -1, 0, 2 * n - 2};
-    case GF_BORDER_CONSTANT:
-    case GF_BORDER_VALID:
-        break;
-    }
-    return {n, 0, -1, -1};
-}
-
 /* Cuts the filters in slices: what takes a quarter of a multiprocessor, that which has the most
  * warps, the fewest cycles. Reading a window takes as many as its loads touch lines, all quarters
  * together; a warp alone cannot start an instruction in each. */
@@ -262,8 +230,8 @@ Geometry describe(const GfLaunch *launch)
     g.in = static_cast<const unsigned char *>(launch->in.samples);
     g.in_stride = launch->in.stride;
     g.in_batch = launch->in.batch;
-    g.across = find_edge(step->in_width, step->border);
-    g.down = find_edge(step->in_height, step->border);
+    g.across = gf_find_edge(step->in_width, step->border);
+    g.down = gf_find_edge(step->in_height, step->border);
     g.origin_x = static_cast<int>(step->origin_x);
     g.origin_y = static_cast<int>(step->origin_y);
     g.out_height = static_cast<int>(launch->y1) * (launch->pool ? GF_TILE_POOL : 1);
@@ -320,16 +288,6 @@ cudaError_t run_kind(const GfLaunch *launch, cudaStream_t stream)
     return run_maps<In, K, FULL, MAPS>(launch, stream);
 }
 
-/* Does what is read beside a line of n samples, from `first` to before `end`, lie no further from
- * it than it is long? */
-bool reaches(size_t n, ptrdiff_t first, size_t end, GfBorder border)
-{
-    const ptrdiff_t length = static_cast<ptrdiff_t>(n);
-    return border == GF_BORDER_CONSTANT || border == GF_BORDER_VALID ||
-           border == GF_BORDER_REPLICATE ||
-           (-first < length && first + static_cast<ptrdiff_t>(end) < 2 * length);
-}
-
 /* Is it faster than strips, which are 128 columns wide? (bench/results/2026-11-27-h200-2.md) */
 bool pays(const GfLaunch *launch)
 {
@@ -359,8 +317,9 @@ bool gf_special_is_small(const GfLaunch *launch)
            across <= SHRT_MAX && down <= SHRT_MAX && step->in_width <= SHRT_MAX &&
            step->in_height <= SHRT_MAX &&
            across * down * step->linear.filters <= MOST / launch->count &&
-           reaches(step->in_width, step->origin_x, across * GF_TILE + LARGEST - 1, step->border) &&
-           reaches(step->in_height, step->origin_y, down * ROWS + LARGEST - 1, step->border) &&
+           gf_reaches(step->in_width, step->origin_x, across * GF_TILE + LARGEST - 1,
+                      step->border) &&
+           gf_reaches(step->in_height, step->origin_y, down * ROWS + LARGEST - 1, step->border) &&
            pays(launch);
 }
 

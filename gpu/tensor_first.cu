@@ -325,15 +325,13 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
 
 /* ---- rows that begin anywhere ---- */
 
-/* Stores what a block's threads kept of its units at row y, a warp a row of each map, neighbouring
- * lanes neighbouring samples: of whole sectors of memory, to which partly written ones cost several
- * times as much. Of the first sector that a row has part of, the tile before has all: it overlaps
- * this one. INSIDE: there is one, and another behind. */
+/* Stores what a block's threads kept of its units at row y in whole sectors, a warp a row of each
+ * map. INSIDE: there is a tile before this one, and another behind. */
 template <typename F, bool INSIDE>
 __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept)
 {
     static_assert(WARPS == F::unit_rows);
-    const int lane = static_cast<int>(threadIdx.x) % WARP, r = threadIdx.x / WARP;
+    const int r = threadIdx.x / WARP;
     const int first = run * F::maps, maps = min(F::maps, q.p.out_channels - first);
     float *row = reinterpret_cast<float *>(tile.out) + first * q.p.out.plane +
                  (y + r) * (q.p.out.stride / sizeof(float));
@@ -341,18 +339,8 @@ __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, con
         return;
     kept += r * F::tile_columns;
 #pragma unroll 4
-    for (int o = 0; o < maps; o++, row += q.p.out.plane, kept += F::map_floats) {
-        const uintptr_t place = reinterpret_cast<uintptr_t>(row) / sizeof(float);
-        const int past = static_cast<int>((place - 1) % SECTOR) + 1;
-        const int begin = tile.x == 0 ? 0 : SECTOR - past;
-        const int end = min(tile.columns, F::tile_columns - past);
-#pragma unroll
-        for (int i = 0; i < F::tile_columns; i += WARP) {
-            const int x = i + lane - past;
-            if (INSIDE ? i > 0 || lane >= SECTOR : x >= begin && x < end)
-                row[x] = kept[x];
-        }
-    }
+    for (int o = 0; o < maps; o++, row += q.p.out.plane, kept += F::map_floats)
+        gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0);
 }
 
 /* A block's units, all warps at a row of them at a time. */

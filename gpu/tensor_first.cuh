@@ -40,7 +40,6 @@ constexpr int TEAM = 8;          /* lanes that load a row of the picture */
 constexpr int OCTET = 8;         /* taps */
 constexpr int TILE_WINDOWS = 64; /* side by side in a tile */
 constexpr int SCALES_APART = 8;  /* binary places */
-constexpr int SECTOR = 8;        /* floats, of memory */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
  * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
@@ -59,7 +58,7 @@ struct Form {
     static constexpr int windows = FEW ? 16 : 8; /* of a product */
     static constexpr int maps = (FEW ? 8 : 16) / shifts;
     static constexpr int tile_columns = WINDOWS * shifts;
-    static constexpr int tiles_apart = tile_columns - (WOVEN ? SECTOR : 0);
+    static constexpr int tiles_apart = tile_columns - (WOVEN ? GF_SECTOR : 0);
     /* Of a unit, and of a thread in it, which has as many rows. */
     static constexpr int columns = windows * shifts / (TALL ? 2 : 1), rows = 4;
     static constexpr int unit_rows = rows * (TALL ? 2 : 1);

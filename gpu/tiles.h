@@ -127,6 +127,10 @@ static inline size_t gf_special_tile_bytes(const GfLinear *linear, bool wide, Gf
            (rows + linear->height - 1) * sizeof(void *) + pitch * sizeof(int);
 }
 
+/* What `separable` can be asked for by name: strips, down which blocks walk, or a block a tile. */
+enum { GF_SEPARABLE_STRIPS = 1, GF_SEPARABLE_TILES };
+#define GF_SEPARABLE_WAYS "strips", "tiles"
+
 /* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory
  * suffices in f64, too. */
 enum { GF_SEPARABLE_STRIP = 32, GF_SEPARABLE_STEP = 8, GF_SEPARABLE_TALL = 256 };
