@@ -410,10 +410,12 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<Sum, SIDE, FILTERS>))
     const Shared<Sum> shared = divide_memory<SIDE>(s, memory);
     const Block block = my_block(s);
     if (gf_is_kept(s.p, block.channel)) {
+        gf_wait_for_stream();
         keep_alpha<In>(s, block);
         return;
     }
     prepare<SIDE>(s, block, shared);
+    gf_wait_for_stream();
     __syncthreads();
     int filtered = 0, in_slot = 0; /* input rows, and the ring's row for the next one */
     int slot = 0;                  /* of the first input row that is still needed */
@@ -543,7 +545,8 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     const size_t down = gf_divide_up(launch->y1 - launch->y0, static_cast<size_t>(s.block_rows));
     const unsigned blocks = static_cast<unsigned>(s.strips * launch->step->channels * down);
     const dim3 grid(blocks, 1, static_cast<unsigned>(launch->count));
-    return gf_launch(separable<In, Sum, SIDE, FILTERS>, {grid, THREADS, bytes}, stream, s);
+    const auto kernel = separable<In, Sum, SIDE, FILTERS>;
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS, bytes}), stream, s);
 }
 
 /* From the launch to its instance, one property after the other. */

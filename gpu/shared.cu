@@ -359,6 +359,7 @@ __global__ void __launch_bounds__(MOST_THREADS<ROWS>, AT_ONCE<Sum, ROWS> / MOST_
     const Sum *at = m.tile + my_outputs<MANY>(s, place, &mine);
     bool computes = place.s + threadIdx.x < s.cut.samples && mine.y < s.p.y1;
     locate<In>(s, place, m);
+    gf_wait_for_stream();
     if (MANY > 1 || s.p.maps_per_group > 0)
         run_layer<In, Sum, ROWS>(s, m, mine, computes, at);
     else if constexpr (MANY == 1)
@@ -458,7 +459,8 @@ cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
     size_t bytes = gf_shared_bytes(launch->step, launch->wide, cut.tile, MANY);
     dim3 grid = gf_cut_grid(s.cut, launch);
     dim3 block(static_cast<unsigned>(cut.tile.columns), THREAD_ROWS);
-    return gf_launch(shared<In, Sum, ROWS, MANY>, {grid, block, bytes}, stream, s);
+    const auto kernel = shared<In, Sum, ROWS, MANY>;
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, block, bytes}), stream, s);
 }
 
 template <typename In, typename Sum, int MANY>

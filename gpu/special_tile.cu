@@ -415,11 +415,14 @@ __global__ void __launch_bounds__(32 * MOST_WARPS, AT_ONCE<Sum, ROWS>)
 {
     GF_BLOCK_MEMORY(double2, memory);
     const GfPlace place = gf_my_tile(s.cut, s.p.y0);
-    if (gf_is_kept(s.p, place.set))
+    if (gf_is_kept(s.p, place.set)) {
+        gf_wait_for_stream();
         return keep(s, place);
+    }
     const Memory<Sum> m = divide(s, reinterpret_cast<unsigned char *>(memory));
     Sum v[ROWS * RUN<Sum>];
     locate(s, place, m);
+    gf_wait_for_stream();
     sum_up<Sum, ROWS>(s, m, 0, v);
     if (s.p.responses == 1) {
         gf_combine_alone(s.p.finish, v);
@@ -479,7 +482,8 @@ cudaError_t launch_tiles(const GfLaunch *launch, cudaStream_t stream)
     s.aligned = gf_rows_aligned(launch->out, step->out, RUN<Sum>);
     const GfBlocks blocks = {gf_cut_grid(s.cut, launch), static_cast<unsigned>(32 * tile.warps),
                              gf_special_tile_bytes(linear, launch->wide, tile)};
-    return gf_launch(special_tile<Sum, ROWS>, blocks, stream, s);
+    return gf_launch_early(special_tile<Sum, ROWS>, gf_spread(special_tile<Sum, ROWS>, blocks),
+                           stream, s);
 }
 
 template <typename Sum> cudaError_t launch_rows(const GfLaunch *launch, cudaStream_t stream)

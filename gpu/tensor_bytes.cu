@@ -117,5 +117,5 @@ cudaError_t gf_launch_bytes(const GfLaunch *launch, GfByteKernel kernel, const G
     const size_t units = s.walks.units * cut.apart;
     const dim3 grid(static_cast<unsigned>(gf_divide_up(units, cut.warps)),
                     static_cast<unsigned>(launch->count));
-    return gf_launch(kernel, {grid, threads}, stream, s);
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, threads}), stream, s);
 }

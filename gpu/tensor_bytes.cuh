@@ -161,6 +161,7 @@ template <typename S> struct GfByteStream {
         for (int t = 0; t < GF_TURNS<S>; t++)
             from[t] = row + (first_row + row_of_turn(t)) * static_cast<long long>(s.in.stride) +
                       vector_of_turn(t) * 16;
+        gf_wait_for_stream();
         send_plain_or_mapped(0, first_row);
 #pragma unroll 1
         for (int batch = 1; batch < GF_BATCHES; batch++)

@@ -612,9 +612,12 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<PLANES, BYTES>))
     GF_BLOCK_MEMORY(uint4, memory);
     const Shared shared = find_shared<PLANES>(s, memory);
     const Tile tile = find_tile(s);
-    if (s.keep_alpha && tile.channel == s.channels - 1)
+    if (s.keep_alpha && tile.channel == s.channels - 1) {
+        gf_wait_for_stream();
         return copy(s, tile);
+    }
     Chunks two = begin_chunks<PLANES>(s, shared.chunks);
+    gf_wait_for_stream();
     Sums<PLANES, BYTES> sums = {};
     sum_up<false, PLANES>(s, two, shared.pixels, sums, [&](int first) {
         __syncthreads();
@@ -640,6 +643,7 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<PLANES, 1>))
     const Tile tile = find_tile(s);
     Chunks two = begin_chunks<PLANES>(s, shared.chunks);
     find_rows(s, tile, 0, shared.rows);
+    gf_wait_for_stream();
     __syncthreads();
     fill_all(s, tile, shared.rows, shared.pixels);
 #pragma unroll 1
@@ -736,7 +740,7 @@ cudaError_t run_kernel(const GfLaunch *launch, cudaStream_t stream, void (*kerne
     /* More than a grid may have are none: the launch fails. */
     const dim3 grid(blocks > INT32_MAX ? 0 : static_cast<unsigned>(blocks),
                     static_cast<unsigned>(launch->count));
-    return gf_launch(kernel, {grid, THREADS, bytes}, stream, s);
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS, bytes}), stream, s);
 }
 
 /* Is it RGB of which there are enough tiles for blocks that have all channels, and room for two

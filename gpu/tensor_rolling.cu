@@ -534,8 +534,10 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / WARP, 0);
     const Ring<S> ring = {shared + S::planes * S::plane_bytes, full, empty};
     make_barriers(ring);
-    if (warp == WARPS)
+    if (warp == WARPS) {
+        gf_wait_for_stream();
         return bring_rows<S>(s, ring);
+    }
     /* Of the kernel's rows the first, then the others from the last on, and again. */
     constexpr int ROW = S::steps * S::matrix / 16;
     for (int i = threadIdx.x; i < S::planes * S::plane_bytes / 16; i += GROUP) {
@@ -546,6 +548,7 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
         reinterpret_cast<uint4 *>(shared)[to] =
             reinterpret_cast<const uint4 *>(s.halves)[(plane * S::height + row) * ROW + i % ROW];
     }
+    gf_wait_for_stream();
     gf_copies_follow();     /* as products do, which read shared memory by themselves */
     gf_wait_at<GROUP, 1>(); /* those who multiply */
     uint8_t *kept = shared + S::bytes - S::end_bytes;

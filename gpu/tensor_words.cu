@@ -293,8 +293,10 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / WARP, 0);
     const Ring<S> ring = {shared + S::matrix_bytes, full, empty};
     make_barriers(ring);
-    if (warp == WARPS)
+    if (warp == WARPS) {
+        gf_wait_for_stream();
         return bring_rows<S>(s, ring);
+    }
     /* Four matrices, of which each begins a row later. In each are the kernel's rows: of groups of
      * four the first, then the others from the last on, and again; of a group the last first. */
     for (int i = threadIdx.x; i < S::matrix_bytes / STEP; i += GROUP) {
@@ -306,6 +308,7 @@ __global__ void __launch_bounds__(THREADS, S::blocks)
         reinterpret_cast<uint4 *>(shared)[i] = reinterpret_cast<const uint4 *>(
             s.halves)[((plane * HEIGHT + row) * HALVES + half) * 2 + sample];
     }
+    gf_wait_for_stream();
     gf_copies_follow();     /* as products do, which read shared memory by themselves */
     gf_wait_at<GROUP, 1>(); /* those who multiply */
     multiply<S>(s, shared, ring, warp);
