@@ -66,6 +66,22 @@ static bool is_product(const GfStep *step, const GfUse *use)
 
 /* ---- banks ---- */
 
+/* Of products with little to do, by passes in tiles: `separable` is faster than all others.
+ * Registers hold small kernels on gray pictures, in vectors where rows are such.
+ * (bench/results/2026-11-28-h200-4.md) */
+static bool tiles_pay(const GfStep *step, const GfUse *use)
+{
+    const GfLinear *linear = &step->linear;
+    const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    const double samples = pixels_of(step, use) * (double)step->channels;
+    if (gf_step_is_layer(step) || side > GF_SEPARABLE_TILED || !is_product(step, use))
+        return false;
+    if (step->channels > 1)
+        return samples <= (side > 3 ? 1 << 18 : 1 << 16) && (side > 3 || linear->filters == 1);
+    return side > 7 || (side == 7 && step->out_width % 4 != 0) ? samples <= GF_SEPARABLE_FEW
+                                                               : side == 7 && samples <= 1 << 17;
+}
+
 /* 3 x 3 on bytes is faster by `special`: lengths, and one kernel with weights for which `tensor`
  * needs several planes, which are no product of a column and a row, but where pictures are very
  * narrow and high; others but where they are narrow and high. (bench/results/2026-11-24-h200-3.md,
@@ -218,6 +234,8 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     const double samples = pixels_of(step, use) * (double)step->channels;
     const double of_products = side > GF_SPECIAL_SIDE && step->in == GF_F32 ? 3 << 18 : 1 << 20;
     (void)card;
+    if (tiles_pay(step, use))
+        return false;
     if (strips_pay(step, use, is_product(step, use) ? of_products : 1 << 22))
         return true;
     if (gf_special_is_tile(step, use->wide))
@@ -439,6 +457,8 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const double pixels = pixels_of(step, use);
+    if (tiles_pay(step, use))
+        return false;
     if (!gf_step_is_layer(step))
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
