@@ -370,6 +370,13 @@ static void test_refusals(void **state)
     assert_refused("sobel,,box", "an empty filter name");
     assert_refused("soble", "did you mean \"sobel\"?");
     assert_refused("gausian:sigma=2", "did you mean \"gaussian\"?");
+    assert_refused("gausian sigma=2", "parameters stand behind a colon");
+    assert_refused("gaussian=2.5", "parameters stand behind a colon");
+    assert_refused("sobel|box:size=3", "the next filter behind a comma");
+    assert_refused("gaussian(2)", "parameters stand behind a colon");
+    assert_refused("nothing known", "(gpufilter filters lists them)");
+    assert_refused("gaussian:sigma=1,5", "\"5\": a comma begins the next filter; fractions have");
+    assert_refused("./sobel =2.5", "kernel file: ");
     assert_refused("median:size=5", "sorts samples");
     assert_refused("bilateral", "by their differences");
     assert_refused("median", "linear");
