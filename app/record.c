@@ -1,5 +1,5 @@
 /* jansson refuses strings that are no UTF-8, which file names may be, so every name goes through
- * gf_escape() first; its result is plain text that looks the same in messages and in JSON. */
+ * gf_name_json(). */
 #include "app/record.h"
 
 #include <stdio.h>
