@@ -302,6 +302,10 @@ untouched() {
     [ "$stderr" = 'gpufilter: out/same.png: two kernels would be written here; put {index} into --name, or leave one out' ]
     gf x/a.png ./x/../x//a.png -k box
     [ "$status" -eq 2 ]
+    gf x/a.png x -k box -o out/
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: out/a.box.png: x/a.png is given twice, and would be written here both times' ]
+    [ ! -e out ]
 }
 
 @test "an output where another one needs a folder is found before anything starts" {
