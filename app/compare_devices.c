@@ -104,7 +104,7 @@ static GfStatus compute(Comparison *comparison, GfSample sample, size_t which)
     wishes.light = comparison->options->linear ? &comparison->light : NULL;
     wishes.band_bytes = 0; /* as in a run without --compare */
     wishes.devices = comparison->backends[which]->devices;
-    GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank,
+    GF_GO(gf_lane_prepare(&lane, comparison->backends[which], comparison->bank, NULL,
                           &comparison->in.format, &wishes));
     for (size_t i = 0; i < lane.plan->outputs; i++)
         GF_GO(gf_image_allocate(&lane.plan->pipelines[i].out, &out[i]));

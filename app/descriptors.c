@@ -47,9 +47,9 @@ size_t gf_descriptors_pictures(const GfJobs *jobs, size_t wished)
     size_t pictures = gf_max(room / each, 1);
     if (room < each)
         gf_say_note(NULL,
-                    "%zu outputs of a picture take %zu open files, and the limit leaves %zu "
+                    "%zu output%s of a picture take%s %zu open files, and the limit leaves %zu "
                     "(ulimit -n)",
-                    outputs, each, room);
+                    outputs, outputs == 1 ? "" : "s", outputs == 1 ? "s" : "", each, room);
     if (pictures >= wished)
         return wished;
     gf_say_detail(NULL, "%zu picture%s at once: the limit of open files is %zu (ulimit -n)",

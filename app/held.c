@@ -14,6 +14,8 @@ static bool bytes_of(const GfFormat *const *formats, size_t count, size_t *bytes
     *bytes = 0;
     for (size_t i = 0; i < count; i++) {
         size_t picture;
+        if (!formats[i])
+            continue;
         if (!gf_image_bytes(formats[i], &picture) || !gf_add(*bytes, picture, bytes))
             return false;
     }
@@ -36,7 +38,8 @@ GfStatus gf_held_create(const GfFormat *const *formats, size_t count, size_t lim
     GF_TRY(gf_allocate_zero(count, sizeof *held->images, &held->images));
     GfStatus status = gf_allocate_zero(count, sizeof *held->noise, &held->noise);
     for (; status == GF_OK && held->count < count; held->count++)
-        status = gf_image_allocate(formats[held->count], &held->images[held->count]);
+        if (formats[held->count])
+            status = gf_image_allocate(formats[held->count], &held->images[held->count]);
     if (status != GF_OK)
         gf_held_free(held);
     return status;

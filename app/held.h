@@ -10,8 +10,8 @@ typedef struct GfHeld {
     size_t count;
 } GfHeld;
 
-/* Makes room for a picture of each format, without noise. GF_ELIMIT over `limit` bytes, with both
- * numbers; GF_EMEMORY. `held` is then empty. */
+/* Makes room for a picture of each format that is not NULL, without noise. GF_ELIMIT over `limit`
+ * bytes, with both numbers; GF_EMEMORY. `held` is then empty. */
 GfStatus gf_held_create(const GfFormat *const *formats, size_t count, size_t limit, GfHeld *held);
 
 /* Copies rows of filter `filter`; rows of one filter come in order. */

@@ -69,6 +69,9 @@ static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, 
             GF_EUSAGE,
             "%s: two kernels would be written here; put {index} into --name, or leave one out",
             path);
+    if (strcmp(first->job->input->path, second->job->input->path) == 0)
+        return gf_fail(GF_EUSAGE, "%s: %s is given twice, and would be written here both times",
+                       path, gf_escape(first->job->input->path, a, sizeof a));
     return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here%s", path,
                    gf_escape(first->job->input->path, a, sizeof a),
                    gf_escape(second->job->input->path, b, sizeof b),

@@ -300,6 +300,7 @@ void gf_job_free(GfJob *job)
     for (size_t j = 0; job->bases && j < job->filters; j++)
         free(job->bases[j]);
     free(job->paths);
+    free(job->maps);
     free(job->bases);
     *job = (GfJob){0};
 }

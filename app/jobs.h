@@ -12,6 +12,7 @@ typedef struct GfJob {
     bool bases_are_names;     /* not standard output, not all filters' */
     char **paths;             /* of the outputs, with the numbers of their maps (maps.h); owned */
     size_t outputs;
+    size_t *maps;         /* how many of those are of each base; owned */
     const GfCodec *codec; /* of all outputs; NULL: the input's */
 } GfJob;
 

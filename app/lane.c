@@ -24,6 +24,37 @@ static bool same_wishes(const GfLane *lane, const GfPlanOptions *b)
            a->devices == b->devices && same_light(lane->plan->options.light, b->light);
 }
 
+static bool same_filters(const GfLane *lane, const GfBank *bank, const bool *wanted)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < bank->count; i++) {
+        bool has = next < lane->plan->outputs && lane->filters[next] == i;
+        if (has != (!wanted || wanted[i]))
+            return false;
+        next += has;
+    }
+    return true;
+}
+
+static GfStatus make_plan(GfLane *lane, const bool *wanted, const GfFormat *in,
+                          const GfPlanOptions *options)
+{
+    const GfBank *bank = lane->bank;
+    const GfFilter **filters;
+    size_t count = 0;
+    GF_TRY(gf_allocate(bank->count, sizeof *lane->filters, &lane->filters));
+    GF_TRY(gf_allocate(bank->count, sizeof *filters, &filters));
+    for (size_t i = 0; i < bank->count; i++) {
+        if (wanted && !wanted[i])
+            continue;
+        lane->filters[count] = i;
+        filters[count++] = bank->filters[i];
+    }
+    GfStatus status = gf_plan_create(filters, count, in, options, &lane->plan);
+    free(filters);
+    return status;
+}
+
 static GfStatus allocate(GfLane *lane, size_t rows, size_t stride, void **memory)
 {
     size_t bytes;
@@ -63,10 +94,11 @@ static GfStatus allocate_rows(GfLane *lane)
     return GF_OK;
 }
 
-GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
-                         const GfPlanOptions *wishes)
+GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const bool *wanted,
+                         const GfFormat *in, const GfPlanOptions *wishes)
 {
-    if (lane->backend == backend && same_format(&lane->plan->in, in) && same_wishes(lane, wishes))
+    if (lane->backend == backend && same_format(&lane->plan->in, in) && same_wishes(lane, wishes) &&
+        same_filters(lane, bank, wanted))
         return GF_OK;
     gf_lane_clear(lane);
     GfPlanOptions options = *wishes;
@@ -78,10 +110,10 @@ GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, c
     options.tall = backend->tall;
     GfStatus status;
     lane->backend = backend;
+    lane->bank = bank;
     lane->wishes = *wishes;
     lane->wishes.light = NULL;
-    GF_GO(gf_plan_create((const GfFilter *const *)bank->filters, bank->count, in, &options,
-                         &lane->plan));
+    GF_GO(make_plan(lane, wanted, in, &options));
     GF_GO(backend->supports(backend, lane->plan));
     GF_GO(backend->session(backend, lane->plan, &lane->session));
     GF_GO(allocate_rows(lane));
@@ -103,5 +135,6 @@ void gf_lane_clear(GfLane *lane)
             release(lane, lane->bands[i].samples);
     free(lane->bands);
     gf_plan_free(lane->plan);
+    free(lane->filters);
     *lane = (GfLane){0};
 }

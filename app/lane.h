@@ -9,6 +9,8 @@
 
 typedef struct GfLane {
     GfBackend *backend; /* borrowed; NULL: nothing is prepared */
+    const GfBank *bank; /* borrowed */
+    size_t *filters;    /* of each output of the plan: which of the bank's it is; owned */
     GfPlan *plan;
     GfSession *session;
     GfRing ring;
@@ -18,12 +20,13 @@ typedef struct GfLane {
     GfPlanOptions wishes; /* what it was prepared for */
 } GfLane;
 
-/* Makes the lane ready for pictures of that format on `backend`. `wishes` are the plan's options,
- * of which `whole` is taken from the backend, and band_bytes too, capped by wishes->band_bytes
- * where that is not 0. Whatever was prepared before is used again where it fits, else freed.
- * Errors: those of gf_plan_create() and of the backend; the lane is then empty. */
-GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const GfFormat *in,
-                         const GfPlanOptions *wishes);
+/* Makes the lane ready for pictures of that format on `backend`. Filters of the bank for which
+ * `wanted` is false, which are not all, are left out; NULL: none is. `wishes` are the plan's
+ * options, of which `whole` is taken from the backend, and band_bytes too, capped by
+ * wishes->band_bytes where that is not 0. Whatever was prepared before is used again where it fits,
+ * else freed. Errors: those of gf_plan_create() and of the backend; the lane is then empty. */
+GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const bool *wanted,
+                         const GfFormat *in, const GfPlanOptions *wishes);
 
 /* Frees what the lane holds. To be called after any failure while rows were under way. */
 void gf_lane_clear(GfLane *lane);

@@ -105,20 +105,17 @@ GfStatus gf_maps_list(const GfOptions *options, const GfBank *bank, GfJob *job)
     bool limited = gf_maps_allowed(options, job) && job->filters > 0 &&
                    (!job->codec || job->codec->max_channels > 0);
     Glance seen = {.codec = job->codec};
-    size_t *maps, all = 0;
-    GfStatus status;
+    size_t all = 0;
     if (limited && needs_glance(bank, job))
         seen = glance(options, job);
-    GF_TRY(gf_allocate(job->filters + 1, sizeof *maps, &maps));
+    GF_TRY(gf_allocate(job->filters + 1, sizeof *job->maps, &job->maps));
     for (size_t i = 0; i < job->filters; i++) {
-        maps[i] = limited ? maps_of(options, bank->filters[i], &seen) : 1;
-        all += maps[i];
+        job->maps[i] = limited ? maps_of(options, bank->filters[i], &seen) : 1;
+        all += job->maps[i];
     }
-    GF_GO(gf_allocate_zero(all + 1, sizeof *job->paths, &job->paths));
+    GF_TRY(gf_allocate_zero(all + 1, sizeof *job->paths, &job->paths));
     for (size_t i = 0; i < job->filters; i++)
-        for (size_t map = 1; map <= maps[i]; map++)
-            GF_GO(gf_name_map(job->bases[i], map, maps[i], &job->paths[job->outputs++]));
-done:
-    free(maps);
-    return status;
+        for (size_t map = 1; map <= job->maps[i]; map++)
+            GF_TRY(gf_name_map(job->bases[i], map, job->maps[i], &job->paths[job->outputs++]));
+    return GF_OK;
 }

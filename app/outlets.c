@@ -38,6 +38,19 @@ bool gf_outlets_exist(const GfJob *job)
     return job->outputs > 0;
 }
 
+bool gf_outlets_missing(const GfJob *job, bool *missing)
+{
+    bool any = false;
+    char *const *path = job->paths;
+    for (size_t i = 0; i < job->filters; i++) {
+        missing[i] = false;
+        for (size_t map = 0; map < job->maps[i]; map++)
+            missing[i] |= !exists(*path++);
+        any |= missing[i];
+    }
+    return any;
+}
+
 /* Makes the folders above `path`; one that another thread makes meanwhile is as good. */
 static GfStatus make_folders(const char *path)
 {
@@ -102,7 +115,8 @@ static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOut
 {
     const GfOptions *options = opening->options;
     const char *path = outlet->path;
-    if (options->skip_existing && exists(path))
+    outlet->exists = options->skip_existing && exists(path);
+    if (outlet->exists)
         return GF_OK;
     GF_TRY(gf_codec_accepts(opening->codec, format, opening->pictures));
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
@@ -112,8 +126,9 @@ static GfStatus begin_file(const Opening *opening, const GfFormat *format, GfOut
     GfStatus status =
         gf_output_open(path, options->overwrite || options->in_place, &outlet->output);
     if (status == GF_EEXIST && exists(path)) {
-        if (options->skip_existing)
-            return GF_OK; /* another run has just written it */
+        outlet->exists = options->skip_existing; /* another run has just written it */
+        if (outlet->exists)
+            return GF_OK;
         return gf_fail(status, "%s (--overwrite replaces, --skip-existing passes over)",
                        gf_message());
     }
@@ -137,6 +152,18 @@ static GfStatus check_stack(const GfFormat *const *formats, size_t filters)
                            "the filters' outputs have %zu and %zu channels and cannot go into one "
                            "array",
                            a->channels, b->channels);
+    }
+    return GF_OK;
+}
+
+/* Those of a filter that is left out. */
+static GfStatus pass_over(GfOutlets *outlets, size_t filter)
+{
+    size_t maps = outlets->job->maps[filter];
+    for (size_t map = 0; map < maps; map++) {
+        GfOutlet *outlet = &outlets->items[outlets->count++];
+        *outlet = (GfOutlet){.filter = filter, .exists = true};
+        GF_TRY(gf_name_map(outlets->job->bases[filter], map + 1, maps, &outlet->path));
     }
     return GF_OK;
 }
@@ -166,10 +193,10 @@ static GfStatus open_filters(GfOutlets *outlets, const Opening *opening)
 {
     size_t most = 0;
     for (size_t i = 0; i < outlets->job->filters; i++)
-        most += opening->formats[i]->channels;
+        most += opening->formats[i] ? opening->formats[i]->channels : outlets->job->maps[i];
     GF_TRY(gf_allocate_zero(most + 1, sizeof *outlets->items, &outlets->items));
     for (size_t i = 0; i < outlets->job->filters; i++)
-        GF_TRY(open_filter(outlets, opening, i));
+        GF_TRY(opening->formats[i] ? open_filter(outlets, opening, i) : pass_over(outlets, i));
     return GF_OK;
 }
 
@@ -217,7 +244,10 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
         if (!gf_mul(opening.pictures, filters, &opening.pictures))
             GF_GO(gf_fail(GF_ELIMIT, "too many pictures"));
     }
-    if (options->montage || formats[0]->sample != outlets->sample)
+    const GfFormat *const *computed = formats; /* all are of one sample type */
+    while (!*computed)
+        computed++;
+    if (options->montage || (*computed)->sample != outlets->sample)
         GF_GO(gf_held_create(formats, filters, memory, &outlets->held));
     GF_GO(options->montage ? open_montage(outlets, &opening, reader)
                            : open_filters(outlets, &opening));
@@ -365,11 +395,11 @@ GfStatus gf_outlets_commit(GfOutlets *outlets, size_t *written)
         if (status == GF_OK)
             (*written)++;
         /* Under --skip-existing one that another run was first to write is as good. */
-        if (status == GF_EEXIST && outlets->skip_existing)
+        outlet->exists = status == GF_EEXIST && outlets->skip_existing;
+        if (outlet->exists)
             status = GF_OK;
         status = fail_outlet(outlets, status, outlet->path);
     }
-    gf_outlets_discard(outlets);
     return status;
 }
 

@@ -11,7 +11,8 @@ typedef struct GfOutlet {
     size_t filter;          /* whose output it is, where that is one filter's */
     size_t first, channels; /* what goes here of the output's channels */
     size_t of;              /* how many those are */
-    GfOutput *output;       /* NULL: passed over, its rows are dropped */
+    bool exists;            /* it did so before, and is passed over: its rows are dropped */
+    GfOutput *output;       /* NULL: not begun, or done with */
     GfWriter *writer;
 } GfOutlet;
 
@@ -33,15 +34,20 @@ typedef struct GfOutlets {
 /* Whether every output of the job is there already. */
 bool gf_outlets_exist(const GfJob *job);
 
+/* Sets in missing[i] whether any output of filter i of the job is not there yet, and says whether
+ * one has such outputs. */
+bool gf_outlets_missing(const GfJob *job, bool *missing);
+
 /* The sample type that the plan is to give for a picture of the reader: that of the files, or where
  * a stretch follows floats, doubles for a picture of those. */
 GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfReader *reader);
 
-/* Makes missing folders and begins all files; formats[i] is the format of filter i's output. The
- * reader gives the number of pictures and the metadata, of which --strip leaves the profile;
- * `memory` is the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE,
- * GF_EUSAGE (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT,
- * GF_EMEMORY. On failure nothing is left but new folders. */
+/* Makes missing folders and begins all files; formats[i] is the format of filter i's output, or
+ * NULL where its files exist, as gf_outlets_missing() says, and its rows do not come. The reader
+ * gives the number of pictures and the metadata, of which --strip leaves the profile; `memory` is
+ * the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
+ * (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT, GF_EMEMORY. On
+ * failure nothing is left but new folders. */
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
                          const GfFormat *const *formats, size_t filters, size_t memory,
                          GfOutlets *outlets);
@@ -56,8 +62,9 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
  * name yet. */
 GfStatus gf_outlets_finish(GfOutlets *outlets);
 
-/* Gives all files their names, counts them and frees everything. On failure those not named yet are
- * dropped. Under --skip-existing a file that has come up meanwhile is none. */
+/* Gives all files their names and counts them; gf_outlets_discard() is still due, which after a
+ * failure drops those not named yet. Under --skip-existing a file that has come up meanwhile is
+ * none. */
 GfStatus gf_outlets_commit(GfOutlets *outlets, size_t *written);
 
 /* Drops what is not committed and frees everything. Empty outlets are allowed. */

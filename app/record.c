@@ -1,5 +1,5 @@
 /* jansson refuses strings that are no UTF-8, which file names may be, so every name goes through
- * gf_escape() first; its result is plain text that looks the same in messages and in JSON. */
+ * gf_name_json(). */
 #include "app/record.h"
 
 #include <stdio.h>
@@ -23,13 +23,14 @@ void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures)
     gf_work_note(&record->work, lane, pictures);
     json_decref(record->methods);
     record->methods = json_array();
+    for (size_t i = 0; i < lane->bank->count; i++)
+        json_array_append_new(record->methods, json_array());
     for (size_t i = 0; i < lane->plan->outputs; i++) {
         const GfPipeline *pipeline = &lane->plan->pipelines[i];
-        json_t *steps = json_array();
+        json_t *steps = json_array_get(record->methods, lane->filters[i]);
         record->multiply_adds += (double)pictures * pipeline->multiply_adds;
         for (size_t j = 0; j < pipeline->count; j++)
             json_array_append_new(steps, json_string(backend->method(lane->session, i, j)));
-        json_array_append_new(record->methods, steps);
     }
 }
 
@@ -38,7 +39,9 @@ static void forget_outputs(GfRecord *record)
     for (size_t i = 0; i < record->output_count; i++)
         free(record->outputs[i]);
     free(record->outputs);
+    free(record->exist);
     record->outputs = NULL;
+    record->exist = NULL;
     record->output_count = 0;
 }
 
@@ -46,13 +49,21 @@ GfStatus gf_record_outputs(GfRecord *record, const GfOutlets *outlets)
 {
     forget_outputs(record);
     GF_TRY(gf_allocate_zero(outlets->count, sizeof *record->outputs, &record->outputs));
+    GF_TRY(gf_allocate_zero(outlets->count, sizeof *record->exist, &record->exist));
     for (; record->output_count < outlets->count; record->output_count++) {
         char *path = strdup(outlets->items[record->output_count].path);
         if (!path)
             return gf_fail(GF_EMEMORY, "out of memory");
         record->outputs[record->output_count] = path;
     }
+    gf_record_existing(record, outlets);
     return GF_OK;
+}
+
+void gf_record_existing(GfRecord *record, const GfOutlets *outlets)
+{
+    for (size_t i = 0; i < record->output_count; i++)
+        record->exist[i] = outlets->items[i].exists;
 }
 
 static void add_picture(json_t *line, const GfRecord *record)
@@ -86,13 +97,19 @@ static void add_work(json_t *line, const GfRecord *record)
 void gf_record_json(const GfRecord *record, const GfJob *job)
 {
     static const char *const words[] = {"ok", "failed", "skipped", "stopped"};
-    json_t *line = json_object(), *outputs = json_array();
+    json_t *line = json_object(), *outputs = json_array(), *existing = json_array();
     json_object_set_new(line, "input", gf_name_json(job->input->path));
     char *const *paths = record->output_count ? record->outputs : job->paths;
     size_t count = record->output_count ? record->output_count : job->outputs;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         json_array_append_new(outputs, gf_name_json(paths[i]));
+        if (record->exist ? record->exist[i] : record->outcome == GF_OUTCOME_SKIPPED)
+            json_array_append_new(existing, gf_name_json(paths[i]));
+    }
     json_object_set_new(line, "outputs", outputs);
+    if (json_array_size(existing) > 0)
+        json_object_set(line, "existing", existing);
+    json_decref(existing);
     json_object_set_new(line, "status", json_string(words[record->outcome]));
     if (record->outcome == GF_OUTCOME_FAILED) {
         json_object_set_new(line, "error", gf_name_json(record->error.message));
@@ -121,7 +138,12 @@ static const char *method_names(const json_t *methods, size_t filter, char *text
 void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *bank)
 {
     char names[METHODS_SHOWN];
+    for (size_t i = 0; i < record->output_count; i++)
+        if (record->exist[i])
+            gf_say_detail(record->outputs[i], "exists already");
     for (size_t i = 0; i < bank->count; i++) {
+        if (json_array_size(json_array_get(record->methods, i)) == 0)
+            continue;
         method_names(record->methods, i, names, sizeof names);
         if (job->filters == bank->count)
             gf_say_detail(strcmp(job->bases[i], "-") == 0 ? "standard output" : job->bases[i],

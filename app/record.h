@@ -21,9 +21,11 @@ typedef struct GfRecord {
     size_t pictures;
     size_t bands, band_rows; /* of each picture: parts it was computed in, rows of one */
     char device[192];        /* "cuda:0 (NVIDIA H200)"; "" when it did not come to that */
-    json_t *methods; /* for each filter an array with the method of each step; owned; or NULL */
+    json_t *methods; /* for each filter an array with the method of each step, empty where it was
+                      * left out; owned; or NULL */
     GfFlowTimes times;
     char **outputs;       /* paths; owned */
+    bool *exist;          /* which of them were passed over; owned */
     size_t output_count;  /* 0: those of the job */
     double total;         /* seconds from opening or decoding ahead to the last rename */
     double multiply_adds; /* of all filters */
@@ -36,13 +38,17 @@ void gf_record_lane(GfRecord *record, const GfLane *lane, size_t pictures);
 /* Notes the paths of the outputs, which may be more than the job knows. GF_EMEMORY. */
 GfStatus gf_record_outputs(GfRecord *record, const GfOutlets *outlets);
 
+/* Notes which of those outputs were passed over. */
+void gf_record_existing(GfRecord *record, const GfOutlets *outlets);
+
 /* Prints the record as one line of JSON on standard output, all at once. */
 void gf_record_json(const GfRecord *record, const GfJob *job);
 
 /* Prints times and throughput as a small table on standard error. */
 void gf_record_stats(const GfRecord *record, const GfJob *job, const GfBank *bank);
 
-/* With --verbose: for each filter the method of each of its steps. */
+/* With --verbose: which outputs were passed over, and for each filter the method of each of its
+ * steps. */
 void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *bank);
 
 /* Whether the record is of a failure that the next picture would meet too: a full disk, a lost

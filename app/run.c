@@ -19,6 +19,7 @@ typedef struct Run {
     GfLane *lane;
     const GfJob *job;
     GfRecord *record;
+    bool *wanted; /* filters of the bank, the others' outputs exist; NULL: all; owned */
     GfReader *reader;
     bool touched; /* rows have been read from the reader */
     GfOutlets outlets;
@@ -46,7 +47,7 @@ static GfStatus write_rows(void *context, size_t output, GfBand *band)
     double rows = (double)plan->pipelines[output].out.height;
     double part =
         (double)band->rows / rows / ((double)plan->outputs * (double)run->reader->pictures);
-    GF_TRY(gf_outlets_rows(&run->outlets, run->picture, output, band));
+    GF_TRY(gf_outlets_rows(&run->outlets, run->picture, run->lane->filters[output], band));
     run->shown_part += part;
     gf_progress_add(part);
     return GF_OK;
@@ -55,16 +56,18 @@ static GfStatus write_rows(void *context, size_t output, GfBand *band)
 static GfStatus open_outlets(Run *run)
 {
     const GfPlan *plan = run->lane->plan;
+    const size_t *filters = run->lane->filters;
+    size_t count = run->setup->bank->count;
     const GfFormat **formats;
-    GF_TRY(gf_allocate(plan->outputs, sizeof *formats, &formats));
+    GF_TRY(gf_allocate_zero(count, sizeof *formats, &formats));
     for (size_t i = 0; i < plan->outputs; i++)
-        formats[i] = &plan->pipelines[i].out;
-    GfStatus status = gf_outlets_open(run->setup->options, run->job, run->reader, formats,
-                                      plan->outputs, run->setup->read.max_memory, &run->outlets);
+        formats[filters[i]] = &plan->pipelines[i].out;
+    GfStatus status = gf_outlets_open(run->setup->options, run->job, run->reader, formats, count,
+                                      run->setup->read.max_memory, &run->outlets);
     free(formats);
     GF_TRY(status);
     for (size_t i = 0; i < plan->outputs; i++)
-        gf_outlets_noise(&run->outlets, i, plan->pipelines[i].noise);
+        gf_outlets_noise(&run->outlets, filters[i], plan->pipelines[i].noise);
     return gf_record_outputs(run->record, &run->outlets);
 }
 
@@ -80,7 +83,7 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
     /* The reader decoded ahead with no more than half of it. */
     wishes.memory = setup->memory ? setup->memory - reader->ahead : 0;
     wishes.light = setup->options->linear ? &run->light : NULL;
-    GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, &reader->format, &wishes));
+    GF_TRY(gf_lane_prepare(run->lane, backend, setup->bank, run->wanted, &reader->format, &wishes));
     GF_TRY(open_outlets(run));
     gf_record_lane(run->record, run->lane, reader->pictures);
     const GfEnds ends = {read_rows, write_rows, run};
@@ -92,7 +95,10 @@ static GfStatus attempt(Run *run, GfBackend *backend, size_t band_bytes)
     if (reader->note[0])
         gf_say_note(run->job->input->path, "%s", reader->note);
     GF_TRY(gf_outlets_finish(&run->outlets));
-    return gf_outlets_commit(&run->outlets, &run->written);
+    GfStatus status = gf_outlets_commit(&run->outlets, &run->written);
+    gf_record_existing(run->record, &run->outlets);
+    gf_outlets_discard(&run->outlets);
+    return status;
 }
 
 static GfStatus open_reader(Run *run)
@@ -164,6 +170,18 @@ static GfStatus run_attempts(Run *run)
     }
 }
 
+/* Of several filters those whose outputs are all there are left out. */
+static GfStatus run_missing(Run *run)
+{
+    const GfJob *job = run->job;
+    if (run->setup->options->skip_existing && job->filters > 1) {
+        GF_TRY(gf_allocate(job->filters, sizeof *run->wanted, &run->wanted));
+        if (!gf_outlets_missing(job, run->wanted))
+            return GF_OK; /* another run has just written the last */
+    }
+    return run_attempts(run);
+}
+
 GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfRecord *record)
 {
     Run run = {.setup = setup, .lane = lane, .job = job, .record = record};
@@ -177,7 +195,7 @@ GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfReco
     if (setup->options->skip_existing && gf_outlets_exist(job)) {
         record->outcome = GF_OUTCOME_SKIPPED;
     } else {
-        status = run_attempts(&run);
+        status = run_missing(&run);
         record->outcome = status == GF_OK ? run.written ? GF_OUTCOME_WRITTEN : GF_OUTCOME_SKIPPED
                           : status == GF_STOPPED ? GF_OUTCOME_STOPPED
                                                  : GF_OUTCOME_FAILED;
@@ -185,6 +203,7 @@ GfStatus gf_run_job(const GfSetup *setup, GfLane *lane, const GfJob *job, GfReco
     }
     gf_reader_close(run.reader);
     gf_light_free(&run.light);
+    free(run.wanted);
     if (record->outcome == GF_OUTCOME_SKIPPED && run.shown_part == 0.0)
         gf_progress_pass();
     else

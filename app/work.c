@@ -26,7 +26,7 @@ static void note_step(GfLaneWork *work, const GfLane *lane, size_t output, size_
     const char *method = lane->backend->method(lane->session, output, i);
     GfStepWork *noted = &work->steps[work->count++];
     GfTile tile = gf_model_tile(method, step);
-    *noted = (GfStepWork){.output = output, .method = method};
+    *noted = (GfStepWork){.filter = lane->filters[output], .method = method};
     noted->least = scaled(gf_model_least(step, pipeline->wide), pictures);
     /* Only there is a memory that the models are about. */
     if (gf_backend_is_gpu(lane->backend) &&
@@ -41,6 +41,7 @@ void gf_work_note(GfLaneWork *work, const GfLane *lane, size_t pictures)
 {
     size_t steps = 0;
     gf_work_free(work);
+    work->filters = lane->bank->count;
     work->bytes_per_second = lane->backend->bytes_per_second;
     work->flops_per_second = lane->backend->flops_per_second;
     const GfFormat *in = &lane->plan->in;
@@ -94,12 +95,11 @@ void gf_work_json(const GfLaneWork *work, double seconds, json_t *line)
 {
     json_t *outputs = json_array(), *limits = json_object(), *shares = json_object();
     double flops = work->flops_per_second, bandwidth = work->bytes_per_second;
-    for (size_t i = 0; i < work->count; i++) {
-        if (work->steps[i].output >= json_array_size(outputs))
-            json_array_append_new(outputs, json_array());
-        json_array_append_new(json_array_get(outputs, work->steps[i].output),
+    for (size_t i = 0; i < work->filters; i++)
+        json_array_append_new(outputs, json_array());
+    for (size_t i = 0; i < work->count; i++)
+        json_array_append_new(json_array_get(outputs, work->steps[i].filter),
                               step_json(&work->steps[i]));
-    }
     set_real(limits, "bytes_per_second", bandwidth, bandwidth > 0.0);
     set_real(limits, "flops_per_second", flops, flops > 0.0);
     set_real(shares, "bandwidth", work->bytes / (bandwidth * seconds),
@@ -140,12 +140,12 @@ static void print_step(const GfStepWork *step, size_t number, FILE *stream)
 static void print_steps(const GfLaneWork *work, char *const *names, FILE *stream)
 {
     char shown[PATH_SHOWN];
-    size_t number = 0, last = work->steps[work->count - 1].output;
+    size_t number = 0;
     for (size_t i = 0; i < work->count; i++) {
         const GfStepWork *step = &work->steps[i];
-        number = i > 0 && step->output == work->steps[i - 1].output ? number + 1 : 1;
-        if (number == 1 && last > 0)
-            fprintf(stream, "    %s\n", gf_escape(names[step->output], shown, sizeof shown));
+        number = i > 0 && step->filter == work->steps[i - 1].filter ? number + 1 : 1;
+        if (number == 1 && work->filters > 1)
+            fprintf(stream, "    %s\n", gf_escape(names[step->filter], shown, sizeof shown));
         print_step(step, number, stream);
     }
 }

@@ -8,9 +8,9 @@
 #include "app/lane.h"
 #include "filters/model.h"
 
-/* One step of one output. */
+/* One step of one filter. */
 typedef struct GfStepWork {
-    size_t output;
+    size_t filter;      /* of the bank */
     const char *method; /* of the backend's, static */
     GfWork least;       /* each sample and weight moved once */
     GfWork loads;       /* as the method moves them, caches left aside; empty: not known */
@@ -19,6 +19,7 @@ typedef struct GfStepWork {
 typedef struct GfLaneWork {
     GfStepWork *steps; /* owned */
     size_t count;
+    size_t filters;                            /* of the bank, those left out too */
     double operations;                         /* of all steps by their methods */
     double bytes;                              /* of the pictures in and out, each once */
     double bytes_per_second, flops_per_second; /* the device's limits; 0: unknown */

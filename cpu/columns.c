@@ -3,7 +3,8 @@
  * So a few columns at a time are brought, in panels in which their rows follow each other, and a
  * panel is summed for several output rows at once, each sample being loaded once for all of them.
  * Taps that one output row does not have are zeros, which change no bit of its sum (but beside
- * numbers that are not finite: then the rows are summed one by one).
+ * numbers that are not finite: then the rows are summed one by one). A column that has the samples
+ * of one that is summed already, since the border repeats that, is not summed again.
  *
  * The sums of columns that the next ones' rows of taps meet, too, are kept, so that memory depends
  * on the kernel alone. */
@@ -16,6 +17,8 @@
 #include "cpu/padded.h"
 
 enum { LEAST_TAPS = 48, PANEL_BYTES = 4 * GF_ALIGNMENT, PANELS = 4 };
+
+enum { REPEATED = 64 }; /* pixels at once, at most */
 
 /* The taps of a column from the first to the last that is not zero. */
 typedef struct Column {
@@ -230,32 +233,54 @@ static void add_pixels(GfColumnsWork *work, size_t pixels)
     work->ready += pixels;
 }
 
-/* How many of the next pixels are the same as the first of them, at least: all beyond a side of the
- * picture where its last ones are repeated or a constant stands. */
-static size_t find_alike(const GfColumnsWork *work)
+/* How far before column x of the input, beyond a side or not, the nearest column lies that has the
+ * same samples wherever the rows come from; 0: nowhere. */
+static size_t find_alike(const GfStep *step, ptrdiff_t x)
 {
-    const GfStep *step = work->columns->step;
-    ptrdiff_t x = (ptrdiff_t)work->x + step->origin_x;
-    if (step->border != GF_BORDER_REPLICATE && step->border != GF_BORDER_CONSTANT)
-        return 1;
-    if (x < 0)
-        return (size_t)-x;
-    return x < (ptrdiff_t)step->in_width ? 1 : SIZE_MAX;
+    ptrdiff_t width = (ptrdiff_t)step->in_width, turn = width;
+    switch (step->border) {
+    case GF_BORDER_REPLICATE:
+        return x <= 0 || x >= width;
+    case GF_BORDER_CONSTANT:
+        return x < 0 || x > width;
+    case GF_BORDER_WRAP:
+        return step->in_width;
+    case GF_BORDER_REFLECT:
+        return 2 * (size_t)((x % turn + turn) % turn) + 1;
+    case GF_BORDER_REFLECT101:
+        if (width == 1)
+            return 1;
+        turn = width - 1;
+        x = (x % turn + turn) % turn;
+        return 2 * (size_t)(x > 0 ? x : turn);
+    case GF_BORDER_VALID:
+        break;
+    }
+    return 0;
 }
 
-/* Appends the last pixel's results so many times more. */
-static void repeat_pixel(GfColumnsWork *work, size_t times)
+/* The same for the pixel that comes after `more` others, where that is among those and the ones
+ * that have results. */
+static size_t find_ready(const GfColumnsWork *work, size_t more)
+{
+    const GfStep *step = work->columns->step;
+    size_t back = find_alike(step, (ptrdiff_t)(work->x + more) + step->origin_x);
+    return back <= work->ready + more ? back : 0;
+}
+
+/* Appends the results of so many pixels, each the same as those of the pixel back[] before it. */
+static void repeat_pixels(GfColumnsWork *work, const size_t *back, size_t pixels)
 {
     const GfColumns *columns = work->columns;
     size_t pixel = columns->pixel;
     for (size_t f = 0; f < columns->step->linear.filters; f++)
         for (size_t m = 0; m < work->rows; m++) {
-            unsigned char *last = result_row(work, f, m) + (work->ready - 1) * pixel;
-            for (size_t i = 1; i <= times; i++)
-                memcpy(last + i * pixel, last, pixel);
+            unsigned char *to = result_row(work, f, m) + work->ready * pixel;
+            for (size_t i = 0; i < pixels; i++, to += pixel)
+                memcpy(to, to - back[i] * pixel, pixel);
         }
-    work->x += times;
-    work->ready += times;
+    work->x += pixels;
+    work->ready += pixels;
 }
 
 /* Moves the results that the next columns need, too, to where theirs begin. */
@@ -277,8 +302,16 @@ void gf_columns_next(GfColumnsWork *work, size_t width)
     if (work->ready > 0)
         keep_results(work);
     while (work->ready < needed) {
-        size_t left = needed - work->ready, alike = gf_min(find_alike(work), left);
-        add_pixels(work, alike > 1 ? 1 : gf_min(work->columns->width, left));
-        repeat_pixel(work, alike - 1);
+        size_t left = needed - work->ready, back[REPEATED], pixels = 0;
+        while (pixels < gf_min(left, REPEATED) && (back[pixels] = find_ready(work, pixels)) > 0)
+            pixels++;
+        if (pixels > 0) {
+            repeat_pixels(work, back, pixels);
+            continue;
+        }
+        do
+            pixels++;
+        while (pixels < gf_min(work->columns->width, left) && find_ready(work, pixels) == 0);
+        add_pixels(work, pixels);
     }
 }

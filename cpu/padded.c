@@ -1,5 +1,7 @@
 #include "cpu/padded.h"
 
+#include <string.h>
+
 /* Pixels side by side, all on the picture. */
 static void load_inside(const GfPadded *padded, const unsigned char *row, size_t x, size_t pixels,
                         void *to)
@@ -31,6 +33,8 @@ static void load_pixels(const GfPadded *padded, const unsigned char *row, ptrdif
         long long from = gf_border_index(x + i, width, step->border);
         if (from < 0)
             padded->functions->fill(to + (size_t)i * pixel, step->border_value, padded->channels);
+        else if (from >= x + begin && from < x + end) /* it is there as numbers already */
+            memcpy(to + (size_t)i * pixel, to + (size_t)(from - x) * pixel, pixel);
         else
             load_inside(padded, row, (size_t)from, 1, to + (size_t)i * pixel);
     }

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/text.h"
@@ -124,6 +125,18 @@ static const struct {
     {"bilateral", "weighs samples by their differences"},
 };
 
+/* Whether the text goes on behind what could be a filter's name, but not as the grammar wants. */
+static bool has_other_separator(const char *text)
+{
+    char name[SHOWN];
+    size_t length = strcspn(text, "./ \t\r\n=+|;&(");
+    if (length >= sizeof name || !text[length] || text[length] == '.' || text[length] == '/')
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    return gf_catalog_nearest(name) != NULL;
+}
+
 static GfStatus unknown_filter(const char *name)
 {
     char shown[SHOWN];
@@ -139,6 +152,16 @@ static GfStatus unknown_filter(const char *name)
         return gf_fail(
             GF_EUSAGE,
             "\"%s\": a kernel's size comes first, as in \"3x3: 0 -1 0  -1 5 -1  0 -1 0\"", shown);
+    if (*name && strspn(name, "0123456789") == strlen(name))
+        return gf_fail(GF_EUSAGE,
+                       "unknown filter \"%s\": a comma begins the next filter; fractions have a "
+                       "point, as in gaussian:sigma=1.5",
+                       shown);
+    if (has_other_separator(name))
+        return gf_fail(GF_EUSAGE,
+                       "unknown filter \"%s\": parameters stand behind a colon, the next filter "
+                       "behind a comma, as in gaussian:sigma=2,sobel",
+                       shown);
     if (gf_named_bank_find(name))
         return gf_fail(GF_EUSAGE, "\"%s\" is a bank of filters; write --bank %s", shown, shown);
     if (nearest)
@@ -164,6 +187,8 @@ static GfStatus add_item(char *item, GfFilter *filter)
     size_t length = parameters ? (size_t)(parameters - item) : strlen(item);
     if (memchr(item, '/', length) || memchr(item, '.', length)) {
         gf_unescape(item);
+        if (has_other_separator(item) && access(item, F_OK) != 0)
+            return unknown_filter(item);
         GF_TRY(gf_kernel_file_read(item, filter));
         const char *base = strrchr(item, '/') ? strrchr(item, '/') + 1 : item;
         return append_name(filter, base, *base == '.' ? strlen(base) : strcspn(base, "."));

@@ -255,8 +255,8 @@ GfStatus gf_field_numbers(const GfField *field, const GfFieldValue *value, size_
 {
     size_t count = json_array_size(value->value);
     if (count != wanted)
-        return gf_fail(GF_EUSAGE, "\"%s\" has %zu numbers instead of %zu", field->name, count,
-                       wanted);
+        return gf_fail(GF_EUSAGE, "\"%s\" has %zu number%s instead of %zu", field->name, count,
+                       count == 1 ? "" : "s", wanted);
     for (size_t i = 0; i < count; i++)
         numbers[i] = number_of(json_array_get(value->value, i));
     return GF_OK;

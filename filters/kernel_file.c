@@ -129,8 +129,9 @@ static GfStatus check_header(const Table *table)
         table->values[0] != (double)row_length(table, 1) || table->values[1] < 1.0 ||
         table->values[1] != floor(table->values[1]))
         return GF_OK;
-    return gf_fail(GF_EUSAGE, "the first line says %g rows of %g numbers, and %zu follow",
-                   table->values[1], table->values[0], table->rows - 1);
+    return gf_fail(GF_EUSAGE, "the first line says %g row%s of %g numbers, and %zu follow",
+                   table->values[1], table->values[1] == 1.0 ? "" : "s", table->values[0],
+                   table->rows - 1);
 }
 
 /* Of a row that is longer or shorter than the first. Where it is the second, the first may have

@@ -122,9 +122,11 @@ static GfStatus read_bias(GfNetworkPart *part, const char *name, GfLinear *linea
     char shape[GF_SHAPE_SHOWN];
     GF_GO(gf_network_tensor_find(part->weights, name, &tensor));
     if (tensor.info->rank != 1 || tensor.info->count != linear->filters)
-        GF_GO(gf_fail(GF_EUSAGE, "an array of shape %s for %zu maps, which take a number each",
+        GF_GO(gf_fail(GF_EUSAGE, "an array of shape %s for %zu map%s",
                       gf_shape_text(tensor.info->rank, tensor.info->shape, shape, sizeof shape),
-                      linear->filters));
+                      linear->filters,
+                      linear->filters == 1 ? ", which takes a number"
+                                           : "s, which take a number each"));
     GF_GO(gf_network_tensor_read(part->weights, &tensor, &linear->bias));
 done:
     gf_network_tensor_close(&tensor);

@@ -55,8 +55,9 @@ static GfStatus place(const GfBytes *bytes, size_t count, GfTensor *tensor)
         return gf_fail(GF_EUSAGE, "its shape is too large for any file");
     if (!bytes->sized || bytes->size == tensor->end)
         return GF_OK;
-    return gf_fail(GF_EUSAGE, "the file holds %zu bytes of numbers, its header announces %zu",
-                   gf_max(bytes->size, bytes->at) - bytes->at, size);
+    size_t held = gf_max(bytes->size, bytes->at) - bytes->at;
+    return gf_fail(GF_EUSAGE, "the file holds %zu byte%s of numbers, its header announces %zu",
+                   held, held == 1 ? "" : "s", size);
 }
 
 GfStatus gf_tensors_of_npy(const unsigned char *head, size_t size, GfTensors *tensors)

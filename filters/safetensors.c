@@ -343,7 +343,8 @@ static GfStatus check_places(GfTensor *const *tensors, size_t count, size_t size
     }
     if (end == size)
         return GF_OK;
-    return gf_fail(GF_EUSAGE, "%zu bytes behind the last tensor belong to none", size - end);
+    return gf_fail(GF_EUSAGE, "%zu byte%s behind the last tensor belong%s to none", size - end,
+                   size - end == 1 ? "" : "s", size - end == 1 ? "s" : "");
 }
 
 /* Offsets count from the end of the header, `start`; from here on they are the file's. */
@@ -376,7 +377,8 @@ GfStatus gf_tensors_of_safetensors(GfTensors *tensors)
     unsigned char head[8];
     size_t size = tensors->bytes.size;
     if (size < sizeof head)
-        return gf_fail(GF_EUSAGE, "%zu bytes are no .safetensors file", size);
+        return gf_fail(GF_EUSAGE, "%zu byte%s no .safetensors file", size,
+                       size == 1 ? " is" : "s are");
     GF_TRY(gf_bytes_seek(&tensors->bytes, 0));
     GF_TRY(gf_bytes_read(&tensors->bytes, head, sizeof head));
     size_t length = gf_safetensors_length(head);

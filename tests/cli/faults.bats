@@ -255,6 +255,8 @@ teardown() {
     [[ ${lines[0]} == 'gpufilter: 18 outputs of a picture take 38 open files, and the limit leaves '*' (ulimit -n)' ]]
     [[ ${lines[1]} == 'gpufilter: a.png: '*'Too many open files' ]]
     [ -z "$(find out -type f)" ]
+    run bash -c 'ulimit -n 12; "$GPUFILTER" a.png -k box -o out'
+    [[ ${lines[0]} == 'gpufilter: 1 output of a picture takes 4 open files, and the limit leaves '* ]]
 }
 
 @test "a limit of the size of files: pictures over it fail, the others are done" {

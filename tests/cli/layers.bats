@@ -297,7 +297,7 @@ refuses() {
     npy '<f8' 8 '1, 1' '\x00\x00\x00\x00\x00\x00\xf0\x7e' >w.npy
     refuses 'weights w.npy: number 1 of 1 is beyond what floats can hold' conv:weights=w.npy
     npy '|i1' 1 '3, 3' '\x00' >w.npy
-    refuses 'weights w.npy: the file holds 1 bytes of numbers, its header announces 9' conv:weights=w.npy
+    refuses 'weights w.npy: the file holds 1 byte of numbers, its header announces 9' conv:weights=w.npy
     npy '|O' 8 '1, 1' '\x80\x04\x95' >w.npy
     refuses 'weights w.npy: an .npy array of Python objects is a pickle and never opened; save it by numpy.save() with a numeric dtype, e.g. array.astype('\''float32'\'')' conv:weights=w.npy
     printf 'PK\x03\x04' >net.pt

@@ -118,6 +118,14 @@ row() { # a.npy: the picture 1 2 3
     [ "$status" -eq 0 ]
     holds m.1.png '1 2 3'
     holds m.2.png '4 8 12'
+    mkdir out
+    mv m.1.png out/a.conv.1.png # of two filters one has a map that is missing
+    mv m.2.png out/a.identity.png
+    gf a.npy -k conv:weights=w.npy -k identity --name '{stem}.{filter}.png' -o out --skip-existing --json
+    [[ $output == *'"existing":["out/a.conv.1.png","out/a.identity.png"],"status":"ok"'* ]]
+    holds out/a.conv.2.png '2 4 6'
+    holds out/a.identity.png '4 8 12'
+    gf a.npy -k conv:weights=w.npy -o m.png --skip-existing
     gf a.npy -k conv:weights=w.npy -o m.png --skip-existing -v
     [[ $stderr == *'its outputs exist'* ]]
     gf a.npy -k conv:weights=w.npy,scale:factor=2 -o m.png --overwrite

@@ -185,6 +185,43 @@ load common
     same_picture a.box.png a.box.png
 }
 
+# untouched FOLDER: inode, size and times of each file there.
+untouched() {
+    stat -c '%n %i %s %y %z' "$1"/* | sort
+}
+
+@test "--skip-existing makes the missing outputs of a picture and no others" {
+    local before
+    mkdir in
+    scene rgb8 in/a.png 65x47
+    scene rgb8 in/b.png 65x47
+    scene rgb8 in/c.png 65x47
+    gf in -k box -k sobel -k log -o whole
+    cp -r whole out
+    rm out/a.box.png out/b.sobel.png out/b.log.png
+    before=$(untouched out)
+    # One lane after another: what is left out differs from picture to picture.
+    gf in -k box -k sobel -k log -o out --skip-existing -j 1 -v
+    [ "$status" -eq 0 ]
+    diff -r whole out
+    [ -z "$(comm -23 <(echo "$before") <(untouched out))" ]
+    [[ $stderr == *'out/a.sobel.png: exists already'*'out/a.log.png: exists already'*'out/a.box.png: computed by'* ]]
+    [[ $stderr == *'out/b.box.png: exists already'*'out/b.sobel.png: computed by'*'out/b.log.png: computed by'* ]]
+    [[ $stderr != *'out/a.sobel.png: computed by'* ]]
+    [[ $stderr == *'in/c.png: its outputs exist'*'2 written, 0 failed, 1 skipped in'* ]]
+}
+
+@test "--skip-existing with --range minmax and several filters" {
+    scene gray8 a.png 30x20
+    gf a.png -k sobel -k log --range minmax -o whole/
+    mkdir out
+    echo old >out/a.sobel.png
+    gf a.png -k sobel -k log --range minmax -o out --skip-existing
+    [ "$status" -eq 0 ]
+    [ "$(cat out/a.sobel.png)" = old ]
+    cmp whole/a.log.png out/a.log.png
+}
+
 @test "--skip-existing has outputs on the disk before they have their names" {
     strace true 2>/dev/null || skip 'no strace'
     export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 # for which it would need ptrace() itself
@@ -265,6 +302,10 @@ load common
     [ "$stderr" = 'gpufilter: out/same.png: two kernels would be written here; put {index} into --name, or leave one out' ]
     gf x/a.png ./x/../x//a.png -k box
     [ "$status" -eq 2 ]
+    gf x/a.png x -k box -o out/
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: out/a.box.png: x/a.png is given twice, and would be written here both times' ]
+    [ ! -e out ]
 }
 
 @test "an output where another one needs a folder is found before anything starts" {

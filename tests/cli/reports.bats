@@ -37,6 +37,21 @@ for line in sys.stdin:
     [ "${lines[2]}" = 'in/c.png skipped None None None' ]
 }
 
+@test "--json: what is passed over is in existing, and was not computed" {
+    scene gray8 a.png 64x48
+    gf a.png -k box --json
+    [[ $output != *'"existing"'* ]]
+    gf a.png -k sobel -k box -k identity --json --skip-existing --device cpu
+    run -0 json_lines status outputs existing
+    [ "$output" = "ok ['a.sobel.png', 'a.box.png', 'a.identity.png'] ['a.box.png']" ]
+    rm a.sobel.png
+    gf a.png -k sobel -k box -k identity --json --skip-existing --device cpu
+    [[ $output == *'"methods":[["'*'"],[],[]],"bands":'*'"bytes":6144.0,'*'"steps":[[{'*'}],[],[]],'* ]]
+    gf a.png -k sobel -k box --json --skip-existing
+    run -0 json_lines status outputs existing
+    [ "$output" = "skipped ['a.sobel.png', 'a.box.png'] ['a.sobel.png', 'a.box.png']" ]
+}
+
 @test "--json: names that are no UTF-8" {
     local name=$'a\xff"\n.png'
     scene gray8 "$name"

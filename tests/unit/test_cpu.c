@@ -182,6 +182,21 @@ static void test_tall_kernels(void **state)
         check(*state, tall[0], format_of(83, 91, channels, channels % 2 == 0, GF_U8), options);
 }
 
+/* Columns beyond the sides are as others on the picture, which may be narrower than the kernel. */
+static void test_tall_kernels_on_narrow_pictures(void **state)
+{
+    static const size_t widths[] = {1, 2, 3, 4, 36, 37, 72, 73, 74, 151};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (size_t b = 0; b < sizeof borders / sizeof *borders; b++)
+            for (size_t channels = 1; channels <= 3; channels += 2) {
+                GfPlanOptions options = gf_plan_options_default(GF_F32);
+                options.border = borders[b];
+                options.border_value = 0.3;
+                check(*state, "gaussian:sigma=9", format_of(widths[i], 9, channels, false, GF_F32),
+                      options);
+            }
+}
+
 /* Those and others on rows so long that they are cut into strips, of which the last is narrower. Of
  * the first there are rows for several threads, too. */
 static void test_long_rows(void **state)
@@ -413,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_kernels_in_two_steps),
         cmocka_unit_test(test_tall_kernels),
+        cmocka_unit_test(test_tall_kernels_on_narrow_pictures),
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_tall_kernels_on_no_numbers),

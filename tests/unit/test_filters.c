@@ -370,6 +370,13 @@ static void test_refusals(void **state)
     assert_refused("sobel,,box", "an empty filter name");
     assert_refused("soble", "did you mean \"sobel\"?");
     assert_refused("gausian:sigma=2", "did you mean \"gaussian\"?");
+    assert_refused("gausian sigma=2", "parameters stand behind a colon");
+    assert_refused("gaussian=2.5", "parameters stand behind a colon");
+    assert_refused("sobel|box:size=3", "the next filter behind a comma");
+    assert_refused("gaussian(2)", "parameters stand behind a colon");
+    assert_refused("nothing known", "(gpufilter filters lists them)");
+    assert_refused("gaussian:sigma=1,5", "\"5\": a comma begins the next filter; fractions have");
+    assert_refused("./sobel =2.5", "kernel file: ");
     assert_refused("median:size=5", "sorts samples");
     assert_refused("bilateral", "by their differences");
     assert_refused("median", "linear");
@@ -455,6 +462,8 @@ static void test_kernel_files(void **state)
     const char cut[] = "3 3 1 128\n1 2 1\n0 0 0\n", less[] = "2 1\n1\n";
     assert_file_refused(cut, strlen(cut), "the first line says 3 rows of 3 numbers, and 2 follow");
     assert_file_refused(less, strlen(less), "line 2 has 1 number, the rows above it have 2");
+    const char one[] = "3 1\n1 2 3\n4 5 6\n";
+    assert_file_refused(one, strlen(one), "the first line says 1 row of 3 numbers, and 2 follow");
     const char three[] = "5 2 9\n1 1 1 1 1\n1 1 1 1 1\n", wide[] = "4 2 9 0\n1 1 1\n1 1 1\n";
     assert_file_refused(three, strlen(three), "a header is width and height, or width, height");
     assert_file_refused(wide, strlen(wide), "a header is width and height, or width, height");

@@ -176,7 +176,7 @@ static void run(GfBackend *backend, const char *kernel, size_t devices, long rea
     fleet.rows = 0;
     fleet.height = format.height;
     fleet.starved = false;
-    assert_int_equal(gf_lane_prepare(&lane, backend, &bank, &format, &options), GF_OK);
+    assert_int_equal(gf_lane_prepare(&lane, backend, &bank, NULL, &format, &options), GF_OK);
     assert_true(lane.submits > 3 * devices);
     GfEnds ends = {read_rows, write_rows, &files};
     assert_int_equal(gf_flow_run(&lane, &ends, &seconds), GF_OK);

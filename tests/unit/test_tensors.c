@@ -327,7 +327,8 @@ static void test_headers_that_are_refused(void **state)
         {"{" TENSOR("a", "F32", "30,30", 0, 3600) "}", "it ends at byte 3600 of 36"},
         {"{" TENSOR("a", "F32", "2,4", 4, 36) "}",
          "begins at byte 4, but what is before it ends at 0"},
-        {"{" TENSOR("a", "F32", "2,4", 0, 32) "}", "4 bytes behind the last tensor"},
+        {"{" TENSOR("a", "F32", "2,4", 0, 32) "}", "4 bytes behind the last tensor belong to"},
+        {"{" TENSOR("a", "U8", "35", 0, 35) "}", "1 byte behind the last tensor belongs to"},
         {"{" TENSOR("a", "F32", "4", 0, 16) "," TENSOR("b", "F32", "4", 20, 36) "}",
          "tensor \"b\": it begins at byte 20, but what is before it ends at 16"},
         {"{" TENSOR("a", "F32", "5", 0, 20) "," TENSOR("b", "F32", "5", 16, 36) "}",
@@ -473,6 +474,7 @@ static void test_other_files(void **state)
         const char *reason;
     } cases[] = {
         {"", 0, "0 bytes are no .safetensors"},
+        {"\x10", 1, "1 byte is no .safetensors"},
         {"\x10\0\0\0\0\0\0", 7, "7 bytes are no .safetensors"},
         {"PK\x03\x04\x14\0\0\0\0\0\0\0", 12, "an archive or a pickle"},
         {"\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20", 10, "an archive or a pickle"},
