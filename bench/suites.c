@@ -206,8 +206,16 @@ static GfStatus small_cases(Specs *specs)
                     spec.methods = "tensor,special,separable/*,shared";
                     GF_TRY(specs_add(specs, spec));
                 }
-    for (size_t n = 0; n < COUNT(sizes); n++)
+    for (size_t n = 0; n < COUNT(sizes); n++) {
         GF_TRY(small_products(specs, sizes[n][0], sizes[n][1]));
+        for (size_t kernel = 3; kernel <= 9; kernel += 2) {
+            Spec spec = picture(GF_U8, 3, kernel, TAPS_RANDOM);
+            spec.width = sizes[n][0];
+            spec.height = sizes[n][1];
+            spec.methods = "tensor,special,shared";
+            GF_TRY(specs_add(specs, spec));
+        }
+    }
     for (size_t i = 0; i < COUNT(samples); i++)
         for (size_t n = 0; n < COUNT(sizes); n++) {
             Spec spec = picture(samples[i], 1, 3, TAPS_SOBEL);

@@ -309,6 +309,13 @@ static bool is_short_of_bytes(const GfStep *step)
            step->taps_y == 3;
 }
 
+/* Products on little: `separable` makes tiles instead of strips. */
+static bool is_tiled(const GfStep *step)
+{
+    return gf_max(step->taps_x, step->taps_y) <= 31 &&
+           step->out_width * step->out_height <= (1 << 19) / step->channels;
+}
+
 GfTile gf_model_tile(const char *method, const GfStep *step)
 {
     const struct Model *model = find_model(method);
@@ -316,6 +323,8 @@ GfTile gf_model_tile(const char *method, const GfStep *step)
         return (GfTile){1, 1, 1};
     if (strcmp(method, "general") == 0)
         return general_tile(step);
+    if (strcmp(method, "separable") == 0 && is_tiled(step))
+        return (GfTile){16, 16, 1};
     if (strcmp(method, "special") == 0 && is_small(step))
         return (GfTile){128, 16, 1};
     if (strcmp(method, "special") == 0 && is_short(step))

@@ -467,7 +467,6 @@ const GfAlgorithm gf_algorithms[] = {
      .summary = "a row pass and a column pass in one kernel, for kernels that are products",
      .source = "beyond the sources",
      .supports = separable_supports,
-     .pays = gf_separable_pays,
      .launch = LAUNCHER(gf_launch_separable),
      .tilings = separable_tilings},
     {.name = "tensor",

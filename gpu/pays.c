@@ -74,11 +74,16 @@ static bool tiles_pay(const GfStep *step, const GfUse *use)
     const GfLinear *linear = &step->linear;
     const size_t side = linear->width > linear->height ? linear->width : linear->height;
     const double samples = pixels_of(step, use) * (double)step->channels;
+    const double few = (double)gf_separable_few(step, use->wide);
     if (gf_step_is_layer(step) || side > GF_SEPARABLE_TILED || !is_product(step, use))
         return false;
-    if (step->channels > 1)
+    if (step->channels > 1 && gf_sample_size(step->in) == 1)
         return samples <= (side > 3 ? 1 << 18 : 1 << 16) && (side > 3 || linear->filters == 1);
-    return side > 7 || (side == 7 && step->out_width % 4 != 0) ? samples <= GF_SEPARABLE_FEW
+    if (step->channels > 1)
+        return samples <= (side > 9 ? few : side > 5 ? fmin(few, 1 << 20) : 1 << 18);
+    if (side > 9)
+        return samples <= few;
+    return side > 7 || (side == 7 && step->out_width % 4 != 0) ? samples < few
                                                                : side == 7 && samples <= 1 << 17;
 }
 
@@ -97,6 +102,9 @@ static bool special_pays_on_bytes(const GfStep *step)
     for (size_t i = 0; i < TAPS; i++)
         taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
     (void)gf_weights_unit(taps, TAPS, &planes);
+    if (step->channels == 3 && linear->filters > 1 && step->out_width % 16 == 0 &&
+        step->out_width * step->out_height <= 3 << 17)
+        return false;
     if (step->out_width >= 32 && (linear->filters > 1 || (planes > 1 && !step->separable)))
         return true;
     return step->out_width >= (step->out_width % 16 ? 128 : 64) ||
@@ -129,12 +137,15 @@ static double least_for_strips(const GfStep *step, size_t side)
     const size_t row = step->out_width * step->channels;
     const double rolls = row >= 1024 ? 1 << 20 : 1 << 21;
     const bool words = row % 4 == 0;
-    if (side <= 3) /* of gray special_pays_on_bytes() has said where not */
-        return gray ? 0.0 : words ? 1 << 20 : 3 << 21;
+    if (side <= 3) /* of gray and of lengths special_pays_on_bytes() has said where not */
+        return gray || step->linear.filters > 1 ? 0.0 : words ? 1 << 20 : 3 << 21;
     if (step->separable) {
         if (side <= 5)
             return gray ? 1 << 19 : words ? 1 << 17 : 1 << 19;
-        return side <= 7 ? 1 << 16 : side <= 11 ? 1 << 17 : words && !gray ? 1 << 19 : 1 << 20;
+        return side <= 7                        ? 1 << 16
+               : side <= 11                     ? 1 << 17
+               : side <= 15 || (words && !gray) ? 1 << 19
+                                                : 1 << 20;
     }
     if (side <= 5)
         return rolls;
@@ -155,13 +166,15 @@ static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
         return false;
     if (step->channels != 3) {
         const bool two_passes = step->separable && side >= 7;
-        return samples >= (two_passes ? 1 << 21 : use->wide && side < 9 ? 1 << 20 : 1 << 19);
+        if (use->wide && side < 9)
+            return samples >= (side == 3 && !step->separable ? 1 << 18 : 1 << 20);
+        return samples >= (two_passes ? 1 << 21 : 1 << 19);
     }
     if (side >= 9)
         return pixels > 1 << 17;
     if (side == 5)
-        return pixels >= 1 << 19 && (use->wide || (!slow && pixels < 1 << 23));
-    return pixels > (use->wide ? 1 << 18 : 3 << 17) && (!slow || pixels < 1 << 23);
+        return use->wide ? pixels > 1 << 18 : pixels >= 1 << 19 && !slow && pixels < 1 << 23;
+    return pixels >= (use->wide && side == 3 ? 1 << 16 : 1 << 18) && (!slow || pixels < 1 << 23);
 }
 
 /* Of kernels on 16 bits whose sums roll. Two passes are faster for products on small pictures, if
@@ -169,6 +182,8 @@ static bool levels_pay(const GfStep *step, const GfUse *use, size_t side)
 static bool words_pay(const GfStep *step, const GfUse *use, size_t side)
 {
     const double least = step->channels > 1 ? 1 << 17 : 1 << 20;
+    if (step->channels > 1 && side > 13)
+        return pixels_of(step, use) >= least;
     return !step->separable || pixels_of(step, use) >= least ||
            (side <= 13 && step->out_width % 4 == 0);
 }
@@ -185,7 +200,8 @@ static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const G
         return levels_pay(step, use, side);
     if (does_roll(step, use, card))
         return words_pay(step, use, side);
-    return !step->separable && side >= least && step->out_width >= 192 && work >= 3 << 24;
+    const size_t width = step->channels == 1 && (!use->wide || side > 13) ? 128 : 192;
+    return !step->separable && side >= least && step->out_width >= width && work >= 3 << 24;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -216,9 +232,7 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
-    const size_t least = use->wide && side <= 5   ? 1 << 15
-                         : use->wide || side > 15 ? 1 << 16
-                                                  : 1 << 17;
+    const size_t least = !use->wide && side > 15 ? 1 << 16 : 1 << 17;
     return samples >= (double)least ||
            gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
@@ -232,7 +246,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
-    const double of_products = side > GF_SPECIAL_SIDE && step->in == GF_F32 ? 3 << 18 : 1 << 20;
+    const double of_products = side > GF_SPECIAL_SIDE ? 3 << 18 : 1 << 20;
     (void)card;
     if (tiles_pay(step, use))
         return false;
@@ -240,6 +254,8 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return true;
     if (gf_special_is_tile(step, use->wide))
         return special_pays_in_tiles(step, use, samples);
+    if (!gf_step_is_layer(step) && step->in == GF_U16 && step->channels > 1 && samples < 1 << 16)
+        return false; /* `shared` is */
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
     const double large = real ? 1 << 20 : 1 << 22;
@@ -248,15 +264,6 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return !is_product(step, use) ||
                (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
     return !is_product(step, use) && samples >= (side <= 11 ? 1 << 17 : 1 << 19);
-}
-
-/* Small pictures whose sums in f64 roll have too few strips. */
-bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card)
-{
-    const double samples = pixels_of(step, use) * (double)step->channels;
-    (void)card;
-    return !use->wide || !gf_separable_is_wide(step) || samples >= 3 << 13 ||
-           gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
 
 /* ---- layers on pictures: of few channels ---- */
@@ -288,7 +295,7 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     /* Rows of floats that begin anywhere are woven (gpu/tensor_first.cu), which many taps hide
      * where few of the maps that are made are thrown away. (bench/results/2026-11-28-h200-2.md) */
     const bool woven = side >= 7 && step->in == GF_F32 && step->out == GF_F32 &&
-                       (maps <= 4 || round_up(maps, 8) < 1.5 * (double)maps);
+                       (maps <= 4 ? pixels > 1 << 19 : round_up(maps, 8) < 1.5 * (double)maps);
     const bool vectors = woven || has_vectors(step, use);
     const bool full = round_up(maps, 8) <= 1.15 * (double)maps;
     const bool square = gf_is_usual_square(&step->linear);

@@ -17,6 +17,5 @@ bool gf_is_depthwise(const GfLinear *linear);
  * that were drawn by chance (bench/drawn.c). */
 bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card);
 bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card);
-bool gf_separable_pays(const GfStep *step, const GfUse *use, const GfCard *card);
 bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card);
 bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card);

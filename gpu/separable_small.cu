@@ -277,7 +277,7 @@ bool gf_separable_is_small(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     const size_t samples = step->out_width * step->channels * (launch->y1 - launch->y0);
-    return samples <= GF_SEPARABLE_FEW / launch->count && fits(launch);
+    return samples <= gf_separable_few(step, launch->wide) / launch->count && fits(launch);
 }
 
 extern "C" cudaError_t gf_launch_separable_small(const GfLaunch *launch, cudaStream_t stream)

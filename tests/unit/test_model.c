@@ -253,6 +253,12 @@ static void test_separable(void **state)
     assert_true(work_of("constant", step, square(1)).operations == 64.0 * 64 * 2 * 225);
     assert_true(gf_model_least(step, false).operations == 64.0 * 64 * 2 * 30);
     assert_true(gf_model_least(step, false).loaded == 4.0 * (64 * 64 + 30));
+    GfTile tile = gf_model_tile("separable", step);
+    assert_int_equal(tile.width, 16);
+    assert_int_equal(tile.height, 16);
+    GfStep large = *step;
+    large.out_width = large.out_height = 1024;
+    assert_int_equal(gf_model_tile("separable", &large).width, 128);
     drop();
 }
 
