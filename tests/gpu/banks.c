@@ -233,7 +233,8 @@ void test_chains(void)
     }
 }
 
-/* Kernels of factors, up to a side of 31, which the method of two passes takes. */
+/* Kernels of factors, up to a side of 31, which the method of two passes takes: by tiles, and, of
+ * pictures that are too large for those, by strips. */
 void test_factors(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 90); i++) {
@@ -247,8 +248,10 @@ void test_factors(void)
         factors->anchor_y = i % 4 ? factors->anchor_y : below(height);
         GfPlanOptions options = options_of(sample, (GfBorder)(i / SAMPLES % BORDERS));
         options.tall = i % 7 == 3 ? 1 : 0; /* in two steps */
-        run_one("factors", format_of(1 + below(150), 1 + below(70), 1 + i % 4, sample), options,
-                filter);
+        bool strips = i % 9 == 8;
+        size_t columns = strips ? 1000 + below(200) : 1 + below(150);
+        size_t rows = strips ? 540 + below(40) : 1 + below(70);
+        run_one("factors", format_of(columns, rows, 1 + i % 4, sample), options, filter);
     }
 }
 
