@@ -204,6 +204,13 @@ static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const G
     return !step->separable && side >= least && step->out_width >= width && work >= 3 << 24;
 }
 
+/* One small kernel on very small pictures in colour: `shared` is faster. */
+static bool is_little_colour(const GfStep *step, double samples)
+{
+    return (step->in == GF_U8 || step->in == GF_U16) && step->channels > 1 && samples < 1 << 16 &&
+           step->linear.filters == 1 && gf_special_side(&step->linear) <= 9;
+}
+
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
@@ -215,6 +222,12 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     const double strips = side > 7 || (side == 7 && step->separable) ? 3 << 18 : 1 << 20;
     if (side == 1 || special_pays_on_bytes(step) || strips_pay(step, use, strips))
         return false;
+    if (is_little_colour(step, samples))
+        return false;
+    if (side <= 3 && step->channels == 3 && linear->filters == 1) {
+        const bool words = step->out_width % 4 == 0;
+        return samples < 1 << 20 || samples >= (words ? 3 << 22 : 3 << 21);
+    }
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 25;
     if (side > 3 && !step->separable && does_roll(step, use, card))
@@ -254,8 +267,8 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return true;
     if (gf_special_is_tile(step, use->wide))
         return special_pays_in_tiles(step, use, samples);
-    if (!gf_step_is_layer(step) && step->in == GF_U16 && step->channels > 1 && samples < 1 << 16)
-        return false; /* `shared` is */
+    if (!gf_step_is_layer(step) && is_little_colour(step, samples))
+        return false;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
     const double large = real ? 1 << 20 : 1 << 22;

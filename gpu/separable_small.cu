@@ -58,25 +58,27 @@ template <typename Sum> __device__ Tile my_tile(const Small<Sum> &s)
 
 /* ---- before the kernel before this one has ended ---- */
 
-/* Finds the tile's rows and columns, and reads the taps. */
+/* Finds the rows and columns that the tile's outputs are made of, and reads the taps. Others, like
+ * those beside the picture, are none: they need not be there. */
 template <typename In, typename Sum, int FILTERS, int SIDE>
 __device__ void prepare(const Small<Sum> &s, const Tile &tile, Shared<Sum, FILTERS, SIDE> &shared)
 {
     const GfProblem<Sum> &p = s.p;
     const int thread = static_cast<int>(threadIdx.x), side = p.height + p.width;
+    const int columns = min(TILE, static_cast<int>(p.out_width) - tile.left) + p.width - 1;
+    const int rows = min(TILE, static_cast<int>(p.y1) - tile.top) + p.height - 1;
     for (int i = thread; i < 32 * shared.COLUMNS; i += THREADS) {
         const int x = gf_find_sample(s.across, tile.left + static_cast<int>(p.origin_x) + i);
         shared.column_at[i] =
-            i < TILE + p.width - 1 && x >= 0 ? x * static_cast<int>(p.in.pixel * sizeof(In)) : -1;
+            i < columns && x >= 0 ? x * static_cast<int>(p.in.pixel * sizeof(In)) : -1;
     }
     for (int i = thread; i < shared.ROWS; i += THREADS) {
         const int y = gf_find_sample(s.down, tile.top + static_cast<int>(p.origin_y) + i);
         const int slot = y - static_cast<int>(p.in.first);
         const int capacity = static_cast<int>(p.in.capacity);
-        shared.row_at[i] =
-            i < TILE + p.height - 1 && y >= 0
-                ? (slot < capacity ? slot : slot - capacity) * static_cast<int>(p.in.stride)
-                : -1;
+        shared.row_at[i] = i < rows && y >= 0 ? (slot < capacity ? slot : slot - capacity) *
+                                                    static_cast<int>(p.in.stride)
+                                              : -1;
     }
     for (int i = thread; i < FILTERS * side; i += THREADS) {
         const int f = i / side, tap = i % side;
@@ -256,19 +258,19 @@ template <typename Sum> cudaError_t run_sample(const GfLaunch *launch, cudaStrea
     });
 }
 
-/* Can it, and do its numbers fit? */
+/* Can it, and do its numbers fit? Of what can be made whole all parts can. */
 bool fits(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
-    const size_t across = tiles_along(step->out_width) * TILE;
-    const size_t down = tiles_along(launch->y1 - launch->y0) * TILE;
+    const GfLinear *linear = &step->linear;
+    const size_t across = tiles_along(step->out_width) * TILE, rows = launch->y1 - launch->y0;
     const ptrdiff_t top = static_cast<ptrdiff_t>(launch->y0) + step->origin_y;
-    return step->linear.width <= MOST && step->linear.height <= MOST &&
-           step->in_height <= INT_MAX / 2 && launch->in.capacity <= INT_MAX / launch->in.stride &&
-           across * step->channels <= INT_MAX / down &&
-           gf_reaches(step->in_width, step->origin_x, across + step->linear.width - 1,
+    return linear->width <= MOST && linear->height <= MOST && step->in_height <= INT_MAX / 2 &&
+           launch->in.capacity <= INT_MAX / launch->in.stride &&
+           across * step->channels <= INT_MAX / (tiles_along(rows) * TILE) &&
+           gf_reaches(step->in_width, step->origin_x, step->out_width + linear->width - 1,
                       step->border) &&
-           gf_reaches(step->in_height, top, down + step->linear.height - 1, step->border);
+           gf_reaches(step->in_height, top, rows + linear->height - 1, step->border);
 }
 
 } // namespace
