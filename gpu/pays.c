@@ -125,7 +125,7 @@ static double least_for_rolling(const GfStep *step, size_t side)
 {
     const bool gray = step->channels == 1, words = step->out_width * step->channels % 4 == 0;
     if (side <= 5)
-        return gray || words ? 1 << 17 : 1 << 20;
+        return gray ? 1 << 17 : 1 << 20;
     return words ? (gray ? 1 << 14 : 1 << 15) : (gray ? 1 << 16 : 1 << 17);
 }
 
