@@ -575,7 +575,7 @@ const Suite suites[] = {
     {"sizes", "3 x 3 on bytes, pictures of 64 x 64 to 8192 x 8192", sizes_cases, true},
     {"u16", "samples of 16 bits, kernels of 3 x 3 to 15 x 15, pictures of 64 x 64 to 8192 x 8192",
      u16_cases, true},
-    {"small", "gray pictures of 64 x 64 to 2048 x 2048, kernels of 3 x 3 to 9 x 9, and layers",
+    {"small", "gray pictures of 64 x 64 to 2048 x 2048, kernels of 3 x 3 to 31 x 31, and layers",
      small_cases, true},
     {"odd", "pictures whose rows are no whole words", odd_cases, true},
     {"large", "kernels beyond registers, sums in f64, pictures of 128 x 128 to 4096 x 4096",
