@@ -119,18 +119,20 @@ static bool does_roll(const GfStep *step, const GfUse *use, const GfCard *card)
            gf_tensor_rolling_plan(step, false, &rolling);
 }
 
-/* Samples of a picture from which on a bank of kernels within `side`, whose sums roll, is faster on
- * tensor cores. Rows that end within a word take longer. */
-static double least_for_rolling(const GfStep *step, size_t side)
+/* Of a bank of kernels within `side`, whose sums roll, on so many samples of a picture. Rows that
+ * end within a word take longer. */
+static bool rolling_pays(const GfStep *step, size_t side, double samples)
 {
     const bool gray = step->channels == 1, words = step->out_width * step->channels % 4 == 0;
+    if (side <= 5 && gray)
+        return samples >= 1 << 17;
     if (side <= 5)
-        return gray ? 1 << 17 : 1 << 20;
-    return words ? (gray ? 1 << 14 : 1 << 15) : (gray ? 1 << 16 : 1 << 17);
+        return samples >= 1 << 20 || (words && samples >= 1 << 17 && samples < 1 << 18);
+    return samples >= (words ? (gray ? 1 << 14 : 1 << 15) : (gray ? 1 << 16 : 1 << 17));
 }
 
-/* The same of all others: with fewer most tensor cores wait for each other. From 2^20 on sums roll
- * of most. */
+/* Samples from which on it is faster for others: with fewer most tensor cores wait for each other.
+ * From 2^20 on sums roll of most. */
 static double least_for_strips(const GfStep *step, size_t side)
 {
     const bool gray = step->channels == 1;
@@ -142,10 +144,10 @@ static double least_for_strips(const GfStep *step, size_t side)
     if (step->separable) {
         if (side <= 5)
             return gray ? 1 << 19 : words ? 1 << 17 : 1 << 19;
-        return side <= 7                        ? 1 << 16
-               : side <= 11                     ? 1 << 17
-               : side <= 15 || (words && !gray) ? 1 << 19
-                                                : 1 << 20;
+        return side <= 7                                         ? 1 << 16
+               : side <= 11                                      ? 1 << 17
+               : (side <= 15 && row >= 1024) || (words && !gray) ? 1 << 19
+                                                                 : 1 << 20;
     }
     if (side <= 5)
         return rolls;
@@ -231,7 +233,7 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 25;
     if (side > 3 && !step->separable && does_roll(step, use, card))
-        return samples >= least_for_rolling(step, side);
+        return rolling_pays(step, side, samples);
     return samples >= least_for_strips(step, side);
 }
 

@@ -38,7 +38,7 @@ pictures() {
     "$GPUFILTER" a.png -k sobel -o cpu.png --device cpu
     gf a.png -k sobel -o 2.png --device cuda:2 -v
     [ "$status" -eq 0 ]
-    [[ $stderr == *'2.png: computed by special'* ]]
+    [[ $stderr == *'2.png: computed by tensor'* ]]
     same_picture cpu.png 2.png
     gf a.png -k sobel -o 3.png --device cuda:3
     [ "$status" -eq 2 ]

@@ -233,26 +233,33 @@ void test_chains(void)
     }
 }
 
-/* Kernels of factors, up to a side of 31, which the method of two passes takes: by tiles, and, of
- * pictures that are too large for those, by strips. */
+/* A kernel of factors, up to a side of 31, which the method of two passes takes: by tiles, or, of a
+ * large picture, by strips. */
+static void factors_on(const char *what, size_t i, size_t columns, size_t rows)
+{
+    GfSample sample = samples[i % SAMPLES];
+    GfFilter *filter = new_filter();
+    size_t filters = 1 + (i % 5 == 4), width = 1 + below(31), height = 1 + below(31);
+    GfLinear *factors = add_factors(filter, filters, width, height);
+    if (filters > 1)
+        must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L1}), "combine");
+    factors->anchor_x = i % 4 ? factors->anchor_x : below(width);
+    factors->anchor_y = i % 4 ? factors->anchor_y : below(height);
+    GfPlanOptions options = options_of(sample, (GfBorder)(i / SAMPLES % BORDERS));
+    options.tall = i % 7 == 3 ? 1 : 0; /* in two steps */
+    run_one(what, format_of(columns, rows, 1 + i % 4, sample), options, filter);
+}
+
 void test_factors(void)
 {
-    for (size_t i = 0; i < (quick ? 3 : 90); i++) {
-        GfSample sample = samples[i % SAMPLES];
-        GfFilter *filter = new_filter();
-        size_t filters = 1 + (i % 5 == 4), width = 1 + below(31), height = 1 + below(31);
-        GfLinear *factors = add_factors(filter, filters, width, height);
-        if (filters > 1)
-            must(gf_filter_add_combine(filter, (GfCombine){.op = GF_COMBINE_L1}), "combine");
-        factors->anchor_x = i % 4 ? factors->anchor_x : below(width);
-        factors->anchor_y = i % 4 ? factors->anchor_y : below(height);
-        GfPlanOptions options = options_of(sample, (GfBorder)(i / SAMPLES % BORDERS));
-        options.tall = i % 7 == 3 ? 1 : 0; /* in two steps */
-        bool strips = i % 9 == 8;
-        size_t columns = strips ? 1000 + below(200) : 1 + below(150);
-        size_t rows = strips ? 540 + below(40) : 1 + below(70);
-        run_one("factors", format_of(columns, rows, 1 + i % 4, sample), options, filter);
-    }
+    for (size_t i = 0; i < (quick ? 3 : 90); i++)
+        factors_on("factors", i, 1 + below(150), 1 + below(70));
+}
+
+void test_large_factors(void)
+{
+    for (size_t i = 0; i < 30; i++)
+        factors_on("large factors", i, 1000 + below(200), 540 + below(40));
 }
 
 /* Every width and height around the sizes of a thread, a warp and a block's halo. */

@@ -12,6 +12,7 @@ void test_options(void);
 void test_derivatives(void);
 void test_chains(void);
 void test_factors(void);
+void test_large_factors(void);
 void test_sweep(void);
 void test_short_strips(void);
 void test_byte_strips(void);

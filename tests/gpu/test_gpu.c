@@ -29,6 +29,7 @@ static const struct {
               {"derivatives", test_derivatives, true},
               {"chains", test_chains, true},
               {"factors", test_factors, true},
+              {"large factors", test_large_factors, false},
               {"layers", test_layers, true},
               {"pools", test_pools, true},
               {"networks", test_networks, true},

@@ -127,8 +127,8 @@ static const char *chosen(size_t width, size_t height, GfStep step)
     return gf_algorithm_choose(&step, NULL, &(GfUse){.pictures = 1}, &card)->name;
 }
 
-/* `auto` takes lengths and weights of several planes on all pictures, others where it is measured
- * to be faster. */
+/* `auto` takes lengths, but on small pictures in colour, and weights of several planes; others
+ * where it is measured to be faster. */
 static void test_choice(void **state)
 {
     double weights[2 * TAPS] = {0.1, 0.23, 0.3571, -0.2, 1.0};
@@ -154,12 +154,16 @@ static void test_choice(void **state)
     step = kernel(weights);
     step.channels = step.out_channels = step.post_channels = RGB;
     assert_string_equal(chosen(LARGE, LARGE, step), "tensor");
-    for (size_t channels = 1; channels <= RGB; channels += RGB - 1) {
-        assert_string_equal(chosen(64, 64, gradient(channels, 2.0, 1.0, 1.0, 0, weights)),
-                            "special");
+    for (size_t channels = 1; channels <= RGB; channels += RGB - 1)
         assert_string_equal(chosen(LARGE, LARGE, gradient(channels, 10.0, 1.0, 1.0, 0, weights)),
                             "tensor");
-    }
+    assert_string_equal(chosen(64, 64, gradient(1, 2.0, 1.0, 1.0, 0, weights)), "special");
+    step = gradient(RGB, 2.0, 1.0, 1.0, 0, weights);
+    assert_string_equal(chosen(256, 256, step), "tensor");
+    assert_string_equal(chosen(640, 480, step), "tensor");
+    assert_string_equal(chosen(300, 300, step), "special");
+    assert_string_equal(chosen(641, 481, step), "special");
+    assert_string_equal(chosen(1024, 1024, step), "special");
 }
 
 int main(void)
