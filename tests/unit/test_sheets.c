@@ -351,15 +351,18 @@ static void test_maps_of_networks(void **state)
     assert_int_equal(gf_maps_list(&options, &bank, &job), GF_OK);
     assert_int_equal(job.outputs, 2);
     assert_string_equal(job.paths[1], "maps.net.2.png");
+    assert_int_equal(job.maps[0], 2);
     for (size_t i = 0; i < job.outputs; i++)
         free(job.paths[i]);
     free(job.paths);
+    free(job.maps);
     job.outputs = 0;
     job.bases_are_names = false;
     assert_int_equal(gf_maps_list(&options, &bank, &job), GF_OK);
     assert_int_equal(job.outputs, 1);
     free(job.paths[0]);
     free(job.paths);
+    free(job.maps);
     unlink(path);
     gf_filter_free(network);
 }
