@@ -209,8 +209,8 @@ static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const G
 /* One small kernel on very small pictures in colour: `shared` is faster. */
 static bool is_little_colour(const GfStep *step, double samples)
 {
-    return (step->in == GF_U8 || step->in == GF_U16) && step->channels > 1 && samples < 1 << 16 &&
-           step->linear.filters == 1 && gf_special_side(&step->linear) <= 9;
+    return !gf_step_is_layer(step) && !gf_sample_is_float(step->in) && step->channels > 1 &&
+           samples < 1 << 16 && step->linear.filters == 1 && gf_special_side(&step->linear) <= 9;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -269,7 +269,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return true;
     if (gf_special_is_tile(step, use->wide))
         return special_pays_in_tiles(step, use, samples);
-    if (!gf_step_is_layer(step) && is_little_colour(step, samples))
+    if (is_little_colour(step, samples))
         return false;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
