@@ -25,7 +25,7 @@ static void note_step(GfLaneWork *work, const GfLane *lane, size_t output, size_
     const GfStep *step = &pipeline->steps[i];
     const char *method = lane->backend->method(lane->session, output, i);
     GfStepWork *noted = &work->steps[work->count++];
-    GfTile tile = gf_model_tile(method, step);
+    GfTile tile = gf_model_tile(method, step, pipeline->wide);
     *noted = (GfStepWork){.filter = lane->filters[output], .method = method};
     noted->least = scaled(gf_model_least(step, pipeline->wide), pictures);
     /* Only there is a memory that the models are about. */

@@ -310,20 +310,20 @@ static bool is_short_of_bytes(const GfStep *step)
 }
 
 /* Products on little: `separable` makes tiles instead of strips. */
-static bool is_tiled(const GfStep *step)
+static bool is_tiled(const GfStep *step, bool wide)
 {
-    return gf_max(step->taps_x, step->taps_y) <= 31 &&
-           step->out_width * step->out_height <= (1 << 19) / step->channels;
+    return gf_max(step->taps_x, step->taps_y) <= GF_SEPARABLE_TILED &&
+           step->out_width * step->out_height <= gf_separable_few(step, wide) / step->channels;
 }
 
-GfTile gf_model_tile(const char *method, const GfStep *step)
+GfTile gf_model_tile(const char *method, const GfStep *step, bool wide)
 {
     const struct Model *model = find_model(method);
     if (!model)
         return (GfTile){1, 1, 1};
     if (strcmp(method, "general") == 0)
         return general_tile(step);
-    if (strcmp(method, "separable") == 0 && is_tiled(step))
+    if (strcmp(method, "separable") == 0 && is_tiled(step, wide))
         return (GfTile){16, 16, 1};
     if (strcmp(method, "special") == 0 && is_small(step))
         return (GfTile){128, 16, 1};

@@ -28,9 +28,19 @@ typedef struct GfWork {
     double loaded, stored;   /* all of these in bytes */
 } GfWork;
 
+/* Sides of the largest kernels that `separable` takes in tiles, and how many output samples are few
+ * enough for it to do so. Strips of samples that lie apart take longer. */
+enum { GF_SEPARABLE_TILED = 31, GF_SEPARABLE_FEW = 1 << 19 };
+
+static inline size_t gf_separable_few(const GfStep *step, bool wide)
+{
+    bool apart = !wide && step->channels > 1 && gf_sample_size(step->in) > 1;
+    return apart ? 3 * GF_SEPARABLE_FEW : GF_SEPARABLE_FEW;
+}
+
 /* The tile of a method's source, or the one that it takes for large pictures where the source
  * names none; 1 x 1 of 1 map for methods that have none. */
-GfTile gf_model_tile(const char *method, const GfStep *step);
+GfTile gf_model_tile(const char *method, const GfStep *step, bool wide);
 
 /* Blocks of that size that a picture of one channel and one map is cut into. */
 double gf_model_tiles(const char *method, const GfStep *step, const GfTile *tile);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "filters/border.h"
+#include "filters/model.h"
 #include "filters/plan.h"
 #include "gpu/tensor_shape.h"
 #include "gpu/tiles.h"
@@ -218,13 +219,7 @@ cudaError_t gf_launch_special_wide(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_separable_wide(const GfLaunch *launch, cudaStream_t stream);
 
 /* The form of `separable` for little work (is a launch that?), which gf_launch_separable() passes
- * on. How many samples are little: strips of those that lie apart take longer. */
-static inline size_t gf_separable_few(const GfStep *step, bool wide)
-{
-    enum { FEW = 1 << 19 };
-    return !wide && step->channels > 1 && gf_sample_size(step->in) > 1 ? 3 * FEW : FEW;
-}
-
+ * on. */
 bool gf_separable_is_small(const GfLaunch *launch);
 cudaError_t gf_launch_separable_small(const GfLaunch *launch, cudaStream_t stream);
 

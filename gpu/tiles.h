@@ -127,9 +127,9 @@ static inline size_t gf_special_tile_bytes(const GfLinear *linear, bool wide, Gf
            (rows + linear->height - 1) * sizeof(void *) + pitch * sizeof(int);
 }
 
-/* What `separable` can be asked for by name: strips, down which blocks walk, or a block a tile; the
- * place of tiles among them, and the sides of kernels for which it has tiles. */
-enum { GF_SEPARABLE_TILES = 2, GF_SEPARABLE_TILED = 31 };
+/* What `separable` can be asked for by name: strips, down which blocks walk, or a block a tile; and
+ * the place of tiles among them. */
+enum { GF_SEPARABLE_TILES = 2 };
 #define GF_SEPARABLE_WAYS "strips", "tiles"
 
 /* The smallest pieces in which `separable` works, and the rows of a kernel for which shared memory

@@ -70,7 +70,7 @@ static bool launch(const GfAlgorithm *row, const GfStep *step, const GfFormat *i
 static bool print_step(const GfAlgorithm *row, const GfStep *step, const char *name)
 {
     GfWork work;
-    GfTile tile = gf_model_tile(row->name, step);
+    GfTile tile = gf_model_tile(row->name, step, false);
     unsigned columns, rows;
     if (sscanf(name, "%ux%u", &columns, &rows) == 2)
         tile = (GfTile){columns, rows, tile.maps};

@@ -165,27 +165,27 @@ static void test_short_strips(void **state)
 {
     (void)state;
     const GfStep *step = plan_kernel(3, 256, GF_BORDER_VALID);
-    GfTile tile = gf_model_tile("special", step);
+    GfTile tile = gf_model_tile("special", step, false);
     assert_true(work_of("special", step, tile).samples == 2.0 * 16 * 130 * 18);
     drop();
     step = plan_kernel(3, 1024, GF_BORDER_VALID);
-    tile = gf_model_tile("special", step);
+    tile = gf_model_tile("special", step, false);
     assert_true(work_of("special", step, tile).samples == 8.0 * 128 * 130 * 10);
     GfStep layer = *step;
     layer.linear.depth = 1;
     layer.linear.filters = 4;
-    tile = gf_model_tile("special", &layer);
+    tile = gf_model_tile("special", &layer, false);
     assert_true(tile.width == 128 && tile.height == 16 && tile.maps >= 4);
     drop();
     step = plan_kernel(9, 1024, GF_BORDER_VALID);
-    assert_true(gf_model_tile("special", step).height > 16);
+    assert_true(gf_model_tile("special", step, false).height > 16);
     GfStep bytes = *step;
     bytes.in = bytes.out = GF_U8;
     bytes.taps_x = bytes.taps_y = 3;
-    tile = gf_model_tile("special", &bytes);
+    tile = gf_model_tile("special", &bytes, false);
     assert_true(tile.width == 512 && tile.height == 8);
     bytes.taps_y = 5;
-    assert_true(gf_model_tile("special", &bytes).height > 16);
+    assert_true(gf_model_tile("special", &bytes, false).height > 16);
     drop();
 }
 
@@ -253,12 +253,16 @@ static void test_separable(void **state)
     assert_true(work_of("constant", step, square(1)).operations == 64.0 * 64 * 2 * 225);
     assert_true(gf_model_least(step, false).operations == 64.0 * 64 * 2 * 30);
     assert_true(gf_model_least(step, false).loaded == 4.0 * (64 * 64 + 30));
-    GfTile tile = gf_model_tile("separable", step);
+    GfTile tile = gf_model_tile("separable", step, false);
     assert_int_equal(tile.width, 16);
     assert_int_equal(tile.height, 16);
     GfStep large = *step;
     large.out_width = large.out_height = 1024;
-    assert_int_equal(gf_model_tile("separable", &large).width, 128);
+    assert_int_equal(gf_model_tile("separable", &large, false).width, 128);
+    large.channels = large.out_channels = 3;
+    large.out_height = 512;
+    assert_int_equal(gf_model_tile("separable", &large, false).width, 16);
+    assert_int_equal(gf_model_tile("separable", &large, true).width, 128);
     drop();
 }
 
@@ -437,7 +441,7 @@ static void test_unknown(void **state)
     (void)state;
     const GfStep *step = plan_kernel(3, 8, GF_BORDER_VALID);
     GfWork work;
-    GfTile tile = gf_model_tile("float64", step);
+    GfTile tile = gf_model_tile("float64", step, false);
     assert_false(gf_model_work("float64", step, false, &tile, &work));
     assert_true(work.loaded == 0.0);
     drop();
