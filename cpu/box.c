@@ -1,25 +1,25 @@
-/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along
- * a row, sums of 4, 16, 64, ... columns side by side are made of each other, and the sum under the
- * taps of those: 31 columns are 3, 3 times 4, and 16. As sums of integers those of columns are not
- * rounded, and it is all the same from which row on they were summed. */
+/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along a
+ * row it is the same: a column comes, and a column goes. All are sums of integers, which are exact,
+ * so that it does not matter where one began. */
 #include "cpu/box.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/bank.h"
 #include "cpu/finish.h"
 #include "cpu/padded.h"
 
-enum { LEAST_TAPS = 8, RADIX = 4, LEAST_PIECE = 1024 };
+enum { LEAST_TAPS = 5, LEAST_PIECE = 2048 };
 
 struct GfBox {
     const GfStep *step;
     const GfRowFunctions *functions;
-    size_t real;  /* bytes of a sum */
-    size_t piece; /* output pixels that are computed at once: their sums stay in a cache */
-    size_t bytes; /* of those under a piece's taps */
-    double ones[RADIX], change[2]; /* taps, of the type of the sums: all 1; 1 and -1 */
+    size_t real;   /* bytes of a sum, and of a number made of it */
+    size_t piece;  /* output pixels that are computed at once: their sums stay in a cache */
+    size_t padded; /* pixels under the taps of a piece */
+    size_t apart;  /* samples of as many pixels as a row of taps */
 };
 
 /* ---- when ---- */
@@ -32,15 +32,14 @@ static bool are_same(const double *taps, size_t count)
     return true;
 }
 
-/* Of the integers in a column under the taps, and of one more. */
-static double largest_column(const GfStep *step)
+/* Of the integers that are summed. */
+static double largest_sum(const GfStep *step)
 {
-    return fmax(step->white, fabs(step->border_value)) * ((double)step->linear.height + 1.0);
+    return step->white * ((double)step->linear.height + 1.0) * (double)step->linear.width;
 }
 
-/* In f32 sums of columns are exact to 2^24, and a mean of 255 of them errs by less than 24
- * roundings, 7e-7 of white: enough for all samples, but not for what follows in pipelines that need
- * f64. */
+/* Beside f32 sums have 31 bits. A mean is rounded once, which is enough for all samples, but not for
+ * what follows in pipelines that need f64. */
 static bool needs_f64(const GfPipeline *pipeline, size_t i)
 {
     const GfStep *step = &pipeline->steps[i];
@@ -48,7 +47,13 @@ static bool needs_f64(const GfPipeline *pipeline, size_t i)
     double sum = linear->columns[0] * (double)linear->height * linear->rows[0] *
                  (double)linear->width * linear->scale;
     bool mean = pipeline->count == 1 && step->posts == 0 && fabs(sum) < 1.001;
-    return linear->width > 255 || largest_column(step) > 0x1p24 || (pipeline->wide && !mean);
+    return largest_sum(step) >= 0x1p31 || (pipeline->wide && !mean);
+}
+
+/* Can rows of samples have it beside them? */
+static bool is_sample(const GfStep *step, double value)
+{
+    return value == rint(value) && value >= 0.0 && value <= step->white;
 }
 
 bool gf_box_pays(const GfPipeline *pipeline, size_t i)
@@ -56,10 +61,10 @@ bool gf_box_pays(const GfPipeline *pipeline, size_t i)
     const GfStep *step = &pipeline->steps[i];
     const GfLinear *linear = &step->linear;
     return gf_step_is_bank(step) && step->separable && linear->filters == 1 &&
-           !gf_sample_is_float(step->in) && step->border_value == rint(step->border_value) &&
+           !gf_sample_is_float(step->in) && is_sample(step, step->border_value) &&
            gf_max(linear->width, linear->height) >= LEAST_TAPS &&
            are_same(linear->columns, linear->height) && are_same(linear->rows, linear->width) &&
-           largest_column(step) < 0x1p53;
+           largest_sum(step) < 0x1p53;
 }
 
 /* ---- preparation ---- */
@@ -75,11 +80,8 @@ GfStatus gf_box_create(const GfPipeline *pipeline, size_t i, const GfRowSet *row
     box->real = needs_f64(pipeline, i) ? sizeof(double) : sizeof(float);
     box->piece = gf_max(LEAST_PIECE / step->channels + 1, 4 * step->taps_x);
     box->piece = gf_min(box->piece, step->out_width);
-    box->bytes = gf_align((box->piece + step->taps_x - 1) * step->channels * box->real);
-    for (size_t k = 0; k < RADIX; k++)
-        gf_set_real(box->ones, box->real, k, 1.0);
-    gf_set_real(box->change, box->real, 0, 1.0);
-    gf_set_real(box->change, box->real, 1, -1.0);
+    box->padded = box->piece + step->taps_x - 1;
+    box->apart = step->taps_x * step->channels;
     return GF_OK;
 }
 
@@ -88,11 +90,30 @@ void gf_box_free(GfBox *box)
     free(box);
 }
 
-enum { THREAD_ROWS = 4 }; /* of Work */
+/* Parts of a thread's memory. */
+typedef struct Scratch {
+    unsigned char *columns, *sums, *saved;
+    unsigned char *edged[2];
+} Scratch;
+
+/* Lays it out from `memory` on, which may be NULL; returns its bytes. Whole vectors are summed. */
+static size_t lay_scratch(const GfBox *box, unsigned char *memory, Scratch *scratch)
+{
+    const size_t samples = box->padded * box->step->channels;
+    const size_t row = gf_align(samples * box->real) + GF_ALIGNMENT;
+    const size_t edged = gf_align(samples * gf_sample_size(box->step->in));
+    const size_t zeros = gf_align(box->apart * box->real);
+    if (memory)
+        *scratch = (Scratch){.columns = memory + zeros,
+                             .sums = memory + zeros + row,
+                             .saved = memory + zeros + 2 * row,
+                             .edged = {memory + zeros + 3 * row, memory + zeros + 3 * row + edged}};
+    return zeros + 3 * row + 2 * edged;
+}
 
 size_t gf_box_scratch(const GfBox *box)
 {
-    return THREAD_ROWS * box->bytes;
+    return lay_scratch(box, NULL, NULL);
 }
 
 size_t gf_box_parts(const GfBox *box)
@@ -112,81 +133,102 @@ size_t gf_box_least_rows(const GfBox *box)
 typedef struct Work {
     const GfBox *box;
     const GfStepInput *input;
+    Scratch scratch;
     size_t x, pixels, padded;
-    unsigned char *columns; /* sums of the padded rows under the taps of an output row */
-    unsigned char *rows[2]; /* padded rows, then sums of some columns side by side */
-    unsigned char *sums;    /* under all taps */
 } Work;
 
-static void load(const Work *work, ptrdiff_t y, size_t i)
+/* Samples of the constant beyond the picture. */
+static void fill(const GfStep *step, unsigned char *to, size_t pixels)
+{
+    for (size_t i = 0; i < pixels * step->channels; i++)
+        if (step->in == GF_U8)
+            to[i] = (uint8_t)step->border_value;
+        else
+            ((uint16_t *)(void *)to)[i] = (uint16_t)step->border_value;
+}
+
+/* The pixels of a row from column x on; those beyond the picture's sides as the border says. */
+static void lay_edges(const GfStep *step, const unsigned char *row, ptrdiff_t x, ptrdiff_t end,
+                      unsigned char *to)
+{
+    const size_t pixel = step->channels * gf_sample_size(step->in);
+    const ptrdiff_t width = (ptrdiff_t)step->in_width;
+    while (x < end) {
+        const long long from = gf_border_index(x, width, step->border);
+        const size_t pixels = (size_t)(x == from ? (end < width ? end : width) - x : 1);
+        if (from < 0)
+            fill(step, to, pixels);
+        else
+            memcpy(to, row + (size_t)from * pixel, pixels * pixel);
+        to += pixels * pixel;
+        x += (ptrdiff_t)pixels;
+    }
+}
+
+/* The pixels [x, end) of a row as samples: where they lie, or laid out in edged[i]. */
+static const unsigned char *find_pixels(const Work *work, const unsigned char *row, ptrdiff_t x,
+                                        ptrdiff_t end, size_t i)
+{
+    const GfStep *step = work->box->step;
+    unsigned char *laid = work->scratch.edged[i];
+    if (row && x >= 0 && end <= (ptrdiff_t)step->in_width)
+        return row + (size_t)x * step->channels * gf_sample_size(step->in);
+    if (row)
+        lay_edges(step, row, x, end, laid);
+    else
+        fill(step, laid, (size_t)(end - x));
+    return laid;
+}
+
+/* To the sums of columns comes an input row, and another goes, or none. What lies beyond the sides
+ * is done by itself. */
+static void slide(const Work *work, ptrdiff_t come_y, const ptrdiff_t *go_y)
 {
     const GfBox *box = work->box;
-    const GfPadded padded = {box->step, box->functions, box->real, 0, box->step->channels};
-    gf_padded_load(&padded, work->input, y, work->x, work->padded, work->rows[i]);
+    const GfStep *step = box->step;
+    const ptrdiff_t first = (ptrdiff_t)work->x + step->origin_x, width = (ptrdiff_t)step->in_width;
+    const ptrdiff_t end = first + (ptrdiff_t)work->padded;
+    const ptrdiff_t inside = first < 0 ? end < 0 ? end : 0 : first;
+    const ptrdiff_t right = end > width ? inside > width ? inside : width : end;
+    const ptrdiff_t bounds[] = {first, inside, right, end};
+    const unsigned char *come = gf_step_input_row(step, work->input, step->border, come_y);
+    const unsigned char *go =
+        go_y ? gf_step_input_row(step, work->input, step->border, *go_y) : NULL;
+    for (size_t i = 0; i < 3; i++) {
+        const ptrdiff_t x = bounds[i], next = bounds[i + 1];
+        if (x < next)
+            box->functions->slide(work->scratch.columns +
+                                      (size_t)(x - first) * step->channels * box->real,
+                                  find_pixels(work, come, x, next, 0),
+                                  go_y ? find_pixels(work, go, x, next, 1) : NULL, step->in,
+                                  (size_t)(next - x) * step->channels);
+    }
 }
 
 /* The sums of columns under the taps of a run's first output row, from input row y on. */
 static void begin_columns(const Work *work, ptrdiff_t y)
 {
-    const GfBox *box = work->box;
-    const void *row = work->rows[0];
-    for (size_t k = 0; k < box->step->taps_y; k++) {
-        load(work, y + (ptrdiff_t)k, 0);
-        box->functions->sum(work->columns, &row, box->ones, 1, work->padded * box->step->channels,
-                            k > 0);
-    }
+    for (size_t k = 0; k < work->box->step->taps_y; k++)
+        slide(work, y + (ptrdiff_t)k, NULL);
 }
 
 /* The same of the next one, from input row y on. */
 static void move_columns(const Work *work, ptrdiff_t y)
 {
-    const GfBox *box = work->box;
-    const void *rows[] = {work->rows[0], work->rows[1]};
-    load(work, y + (ptrdiff_t)box->step->taps_y - 1, 0);
-    load(work, y - 1, 1);
-    box->functions->sum(work->columns, rows, box->change, 2, work->padded * box->step->channels,
-                        true);
-}
-
-/* to[i] = sum of `count` samples of `from`, every `apart`-th pixel's from pixel `first` on; or is
- * added to it. */
-static void sum_pixels(const GfBox *box, void *to, const unsigned char *from, size_t first,
-                       size_t apart, size_t count, size_t pixels, bool add)
-{
-    const void *sources[RADIX];
-    size_t channels = box->step->channels;
-    for (size_t k = 0; k < count; k++)
-        sources[k] = from + (first + k * apart) * channels * box->real;
-    box->functions->sum(to, sources, box->ones, count, pixels * channels, add);
-}
-
-static void sum_row(const Work *work)
-{
-    const GfBox *box = work->box;
-    const unsigned char *from = work->columns; /* `pixels` sums of `size` columns each */
-    size_t taps = box->step->taps_x, pixels = work->padded, done = 0;
-    for (size_t i = 0, size = 1;; i++, size *= RADIX) {
-        size_t digit = taps / size % RADIX;
-        if (digit > 0)
-            sum_pixels(box, work->sums, from, done, size, digit, work->pixels, done > 0);
-        done += digit * size;
-        if (done == taps)
-            return;
-        pixels -= (RADIX - 1) * size;
-        sum_pixels(box, work->rows[i % 2], from, 0, size, RADIX, pixels, false);
-        from = work->rows[i % 2];
-    }
+    const ptrdiff_t go = y - 1;
+    slide(work, y + (ptrdiff_t)work->box->step->taps_y - 1, &go);
 }
 
 /* Opacity that is kept: of the pixels under the anchor, the window beginning with input row y. */
-static void keep_opacity(const Work *work, ptrdiff_t y)
+static void keep_opacity(const Work *work, ptrdiff_t y, unsigned char *response)
 {
     const GfBox *box = work->box;
     const GfStep *step = box->step;
-    size_t last = step->channels - 1, anchor = step->linear.anchor_x * step->channels;
-    load(work, y + (ptrdiff_t)step->linear.anchor_y, 0);
-    box->functions->copy_channel(work->sums + last * box->real,
-                                 work->rows[0] + (anchor + last) * box->real, 1.0, step->channels,
+    const size_t last = (step->channels - 1) * box->real;
+    const GfPadded padded = {step, box->functions, box->real, 0, step->channels};
+    gf_padded_load(&padded, work->input, y + (ptrdiff_t)step->linear.anchor_y,
+                   work->x + step->linear.anchor_x, work->pixels, work->scratch.saved);
+    box->functions->copy_channel(response + last, work->scratch.saved + last, 1.0, step->channels,
                                  work->pixels);
 }
 
@@ -195,14 +237,16 @@ static void make_row(const Work *work, ptrdiff_t y, void *to)
 {
     const GfBox *box = work->box;
     const GfStep *step = box->step;
-    size_t samples = work->pixels * step->channels;
-    void *response = work->sums;
-    sum_row(work);
-    box->functions->affine(response, step->linear.columns[0] * step->linear.rows[0], 0.0, samples);
+    const size_t samples = work->pixels * step->channels;
+    unsigned char *first = work->scratch.sums + (box->apart - step->channels) * box->real;
+    void *response = first; /* the first sum that has all its columns */
+    box->functions->total(work->scratch.sums, work->scratch.columns, box->apart, step->channels,
+                          step->linear.columns[0] * step->linear.rows[0],
+                          work->padded * step->channels);
     gf_row_bank_combine(step, box->functions, &response, samples);
     if (step->keep_alpha)
-        keep_opacity(work, y);
-    gf_finish_pixels(step, box->functions, box->real, work->pixels, response, work->rows[0]);
+        keep_opacity(work, y, response);
+    gf_finish_pixels(step, box->functions, box->real, work->pixels, response, work->scratch.saved);
     box->functions->store(to, step->out, 1, response, samples);
 }
 
@@ -210,14 +254,10 @@ void gf_box_run(const GfBox *box, const GfStepInput *input, ptrdiff_t y0, ptrdif
                 void *to, size_t stride, void *memory)
 {
     const GfStep *step = box->step;
-    unsigned char *at = memory;
     Work work = {.box = box, .input = input, .x = part * box->piece};
     work.pixels = gf_min(box->piece, step->out_width - work.x);
     work.padded = work.pixels + step->taps_x - 1;
-    work.columns = at;
-    work.rows[0] = at + box->bytes;
-    work.rows[1] = at + 2 * box->bytes;
-    work.sums = at + 3 * box->bytes;
+    memset(memory, 0, lay_scratch(box, memory, &work.scratch));
     unsigned char *row = (unsigned char *)to + work.x * step->channels * gf_sample_size(step->out);
     for (ptrdiff_t y = y0; y < y1; y++, row += stride) {
         if (y == y0)

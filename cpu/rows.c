@@ -30,6 +30,8 @@
 #define EXP       expf
 #define TANH      tanhf
 #define POW       powf
+#define INTEGER   int32_t
+#define SUM       int32_t
 #define ROUNDING  8388608.0F /* 2^23: adding it leaves no room for a fraction */
 #define SAME      GF_F32
 #define OTHERTYPE double
@@ -41,6 +43,8 @@
 #undef EXP
 #undef TANH
 #undef POW
+#undef INTEGER
+#undef SUM
 #undef ROUNDING
 #undef SAME
 #undef OTHERTYPE
@@ -52,6 +56,8 @@
 #define EXP       exp
 #define TANH      tanh
 #define POW       pow
+#define INTEGER   int64_t
+#define SUM       double /* exact to 2^53; AVX2 cannot convert 64-bit integers */
 #define ROUNDING  4503599627370496.0 /* 2^52 */
 #define SAME      GF_F64
 #define OTHERTYPE float

@@ -22,6 +22,13 @@ typedef struct GfRowFunctions {
      * n is a multiple of GF_ALIGNMENT bytes. */
     void (*mix)(void *const *rows, size_t maps, const void *const *sources, const void *taps,
                 size_t count, size_t n, bool add);
+    /* sums[i] += come[i] - go[i], of samples that are integers; NULL for none that go. Sums are
+     * int32_t beside f32, else double, and exact. */
+    void (*slide)(void *sums, const void *come, const void *go, GfSample sample, size_t n);
+    /* row[i] = factor * sum of sums[k], k = i, i - channels, i - 2 * channels, ... above i - apart.
+     * Before `sums` lie `apart` zeros; up to GF_ALIGNMENT bytes more than n are read and written. */
+    void (*total)(void *row, const void *sums, size_t apart, size_t channels, double factor,
+                  size_t n);
     /* row[i] = sum over k of sources[k][i]^2 */
     void (*squares)(void *row, const void *const *sources, size_t count, size_t n);
     /* row[i] = the largest of sources[k][i], or NaN where one is NaN */
@@ -87,5 +94,8 @@ static inline void gf_set_real(void *numbers, size_t real, size_t i, double valu
         ((float *)numbers)[i] = (float)value;
 }
 
-/* The best set that this processor can run. */
+/* The i-th set that this processor can run, the plainest first; NULL after the last. */
+const GfRowSet *gf_row_set_at(size_t i);
+
+/* The last of them, which is the best. */
 const GfRowSet *gf_row_set(void);

@@ -65,12 +65,18 @@ static void NAME(gather)(void *to, const void *from, GfSample sample, const ptrd
         row[i] = (REAL)(index[i] < 0 ? outside : gf_sample_at(from, (size_t)index[i], sample));
 }
 
-/* Rounds half to even (the rounding mode of every thread here) and saturates; NaN gives 0. */
-static REAL NAME(quantise)(REAL value, REAL white)
+/* Rounds half to even (the rounding mode of every thread here) and saturates; NaN gives 0. What is
+ * added leaves the integer in the lowest bits. */
+static INTEGER NAME(quantise)(REAL value, REAL white)
 {
+    union {
+        REAL number;
+        INTEGER bits;
+    } sum;
     value = value > 0 ? value : (REAL)0;
     value = value < white ? value : white;
-    return (value + ROUNDING) - ROUNDING;
+    sum.number = value + ROUNDING;
+    return sum.bits;
 }
 
 static inline __attribute__((always_inline)) void NAME(store_apart)(void *restrict to,
@@ -80,10 +86,10 @@ static inline __attribute__((always_inline)) void NAME(store_apart)(void *restri
 {
     if (sample == GF_U8)
         for (size_t i = 0; i < n; i++)
-            ((uint8_t *)to)[i * stride] = (uint8_t)(int32_t)NAME(quantise)(row[i], 255);
+            ((uint8_t *)to)[i * stride] = (uint8_t)NAME(quantise)(row[i], 255);
     else if (sample == GF_U16)
         for (size_t i = 0; i < n; i++)
-            ((uint16_t *)to)[i * stride] = (uint16_t)(int32_t)NAME(quantise)(row[i], 65535);
+            ((uint16_t *)to)[i * stride] = (uint16_t)NAME(quantise)(row[i], 65535);
     else if (sample == SAME)
         for (size_t i = 0; i < n; i++)
             ((REAL *)to)[i * stride] = row[i];
