@@ -1,6 +1,6 @@
-/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along a
- * row it is the same: a column comes, and a column goes. All are sums of integers, which are exact,
- * so that it does not matter where one began. */
+/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along
+ * a row it is the same: a column comes, and a column goes. All are sums of integers, and exact, so
+ * that it does not matter where one began. */
 #include "cpu/box.h"
 
 #include <math.h>
@@ -38,8 +38,8 @@ static double largest_sum(const GfStep *step)
     return step->white * ((double)step->linear.height + 1.0) * (double)step->linear.width;
 }
 
-/* Beside f32 sums have 31 bits. A mean is rounded once, which is enough for all samples, but not for
- * what follows in pipelines that need f64. */
+/* Beside f32 sums have 31 bits. A mean is then rounded to f32, which is enough for all samples, but
+ * not for what follows in pipelines that need f64. */
 static bool needs_f64(const GfPipeline *pipeline, size_t i)
 {
     const GfStep *step = &pipeline->steps[i];

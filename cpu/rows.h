@@ -26,7 +26,7 @@ typedef struct GfRowFunctions {
      * int32_t beside f32, else double, and exact. */
     void (*slide)(void *sums, const void *come, const void *go, GfSample sample, size_t n);
     /* row[i] = factor * sum of sums[k], k = i, i - channels, i - 2 * channels, ... above i - apart.
-     * Before `sums` lie `apart` zeros; up to GF_ALIGNMENT bytes more than n are read and written. */
+     * Before `sums` lie `apart` zeros; GF_ALIGNMENT bytes more than n may be read and written. */
     void (*total)(void *row, const void *sums, size_t apart, size_t channels, double factor,
                   size_t n);
     /* row[i] = sum over k of sources[k][i]^2 */
