@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 #include "common/status.h"
+#include "images/image.h"
 
 typedef struct HostScore {
-    char what[96]; /* the case: "filter alone, u8 gray 4096x4096 K=5" */
+    char what[96]; /* the case: "filter alone, u8 gray 4096x4096 box:size=5" */
     char who[64];  /* "cpu (16 threads, AVX-512)", "vips conv" */
     double seconds, least, most;
     size_t runs, bytes; /* bytes: of the output file; 0: none */
@@ -47,6 +48,16 @@ void host_add(HostResults *results, const char *what, const char *who, double *s
 
 /* Adds a note, cut to its room, unless it is there already. */
 void host_note(HostResults *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A filter on a picture in memory: one of the catalogue's, or "K=5", a kernel of random taps. */
+typedef struct HostFilter {
+    const char *name;
+    GfSample sample;
+    size_t channels;
+} HostFilter;
+
+/* The case's name. */
+void host_filter_text(const HostFilter *of, char *text, size_t size);
 
 /* The CPU backend's filter alone, on pictures in memory. */
 GfStatus host_filters(HostResults *results);

@@ -46,15 +46,26 @@ static const struct {
 
 static const char opencv[] =
     "import cv2, time, numpy as np\n"
-    "for channels in (1, 3):\n"
-    "    a = np.random.randint(0, 256, (4096, 4096, channels), np.uint8).squeeze()\n"
-    "    for k in (3, 5, 7, 15, 31, 63, 127, 255):\n"
-    "        w = np.random.rand(k, k).astype(np.float32); w /= w.sum()\n"
-    "        cv2.filter2D(a, -1, w)\n"
-    "        for i in range(7):\n"
-    "            t = time.perf_counter(); cv2.filter2D(a, -1, w)\n"
-    "            print(channels, k, time.perf_counter() - t, cv2.getNumThreads(), "
-    "cv2.__version__)\n";
+    "def run(f, *what):\n"
+    "    f()\n"
+    "    for i in range(7):\n"
+    "        t = time.perf_counter(); f()\n"
+    "        print(*what, time.perf_counter() - t, cv2.getNumThreads(), cv2.__version__)\n"
+    "types = np.uint8, np.uint16, np.float32\n"
+    "for channels in 1, 3:\n"
+    "    for sample, of in enumerate(types):\n"
+    "        a = np.random.rand(4096, 4096, channels) * (255, 65535, 1)[sample]\n"
+    "        a = a.astype(of).squeeze()\n"
+    "        what = channels, 'u8 u16 f32'.split()[sample]\n"
+    "        for k in 3, 5, 9, 31, 101:\n"
+    "            run(lambda: cv2.blur(a, (k, k)), *what, f'box:size={k}')\n"
+    "        for s in 1, 3, 10:\n"
+    "            run(lambda: cv2.GaussianBlur(a, (8 * s + 1, 8 * s + 1), s), *what, "
+    "f'gaussian:sigma={s}')\n"
+    "        run(lambda: cv2.Sobel(a, -1, 1, 0), *what, 'sobel:x')\n"
+    "        for k in (3, 5, 7, 15, 31, 63, 127, 255) if of is np.uint8 else ():\n"
+    "            w = np.random.rand(k, k).astype(np.float32); w /= w.sum()\n"
+    "            run(lambda: cv2.filter2D(a, -1, w), *what, f'K={k}')\n";
 
 /* A program of its own: reads, filters and writes a file, with the edges that the others have. */
 static const char opencv_file[] =
@@ -64,19 +75,23 @@ static const char opencv_file[] =
     "b = cv2.filter2D(a, -1, np.outer(row, row) / 256, borderType=cv2.BORDER_REPLICATE)\n"
     "sys.exit(not cv2.imwrite(sys.argv[2], b))\n";
 
-/* Reads the lines of one case after the other: channels, kernel, seconds, threads, version. */
+/* Reads the lines of one case after the other: channels, samples, filter, seconds, threads,
+ * version. */
 static void read_opencv(FILE *lines, HostResults *results)
 {
-    char what[96], who[64], version[16];
+    char what[96], who[64], sample[8], name[64], version[16];
     double seconds[HOST_RUNS];
-    int channels, kernel, threads;
-    for (size_t i = 0; fscanf(lines, "%d %d %lf %d %15s", &channels, &kernel, &seconds[i], &threads,
-                              version) == 5;
+    size_t channels;
+    int threads;
+    for (size_t i = 0; fscanf(lines, "%zu %7s %63s %lf %d %15s", &channels, sample, name,
+                              &seconds[i], &threads, version) == 6;
          i = (i + 1) % HOST_RUNS)
         if (i + 1 == HOST_RUNS) {
-            snprintf(what, sizeof what, "filter alone, u8 %s 4096x4096 K=%d",
-                     channels == 1 ? "gray" : "RGB", kernel);
-            snprintf(who, sizeof who, "OpenCV %s filter2D (%d threads)", version, threads);
+            HostFilter of = {name, GF_U8, channels};
+            while (of.sample < GF_F64 && strcmp(gf_sample_name(of.sample), sample) != 0)
+                of.sample++;
+            host_filter_text(&of, what, sizeof what);
+            snprintf(who, sizeof who, "OpenCV %s (%d threads)", version, threads);
             host_add(results, what, who, seconds, HOST_RUNS, 0);
         }
 }

@@ -5,6 +5,7 @@
 #include "bench/samples.h"
 #include "common/clock.h"
 #include "cpu/backend.h"
+#include "filters/grammar.h"
 
 enum { SIDE = 4096 };
 
@@ -27,7 +28,7 @@ static void free_trial(Trial *trial)
 }
 
 /* Taps with the sum 1, no product of a column and a row. */
-static GfStatus make_filter(size_t kernel, GfFilter **filter)
+static GfStatus make_kernel(size_t kernel, GfFilter **filter)
 {
     GfLinear *linear;
     double sum = 0.0;
@@ -40,22 +41,30 @@ static GfStatus make_filter(size_t kernel, GfFilter **filter)
     return GF_OK;
 }
 
+/* "K=5" is such a kernel; else a filter of the catalogue. */
+static GfStatus make_filter(const char *name, GfFilter **filter)
+{
+    size_t kernel;
+    return sscanf(name, "K=%zu", &kernel) == 1 ? make_kernel(kernel, filter)
+                                               : gf_filter_parse(name, filter);
+}
+
 static GfStatus fill(GfImage *image)
 {
     const void *samples;
-    size_t row = gf_row_bytes(&image->format);
-    GF_TRY(samples_get(GF_U8, row * image->format.height, &samples));
-    for (size_t y = 0; y < image->format.height; y++)
+    size_t row = gf_row_bytes(&image->format), height = image->format.height;
+    GF_TRY(samples_get(image->format.sample, gf_row_samples(&image->format) * height, &samples));
+    for (size_t y = 0; y < height; y++)
         memcpy((char *)image->samples + y * image->stride, (const char *)samples + y * row, row);
     return GF_OK;
 }
 
-static GfStatus make_trial(Trial *trial, size_t channels, size_t kernel)
+static GfStatus make_trial(Trial *trial, const HostFilter *of)
 {
-    GfFormat format = {SIDE, SIDE, channels, false, GF_U8};
-    GfPlanOptions options = gf_plan_options_default(GF_U8);
+    GfFormat format = {SIDE, SIDE, of->channels, false, of->sample};
+    GfPlanOptions options = gf_plan_options_default(of->sample);
     options.whole = true;
-    GF_TRY(make_filter(kernel, &trial->filter));
+    GF_TRY(make_filter(of->name, &trial->filter));
     const GfFilter *filter = trial->filter;
     GF_TRY(gf_plan_create(&filter, 1, &format, &options, &trial->plan));
     GF_TRY(trial->backend->supports(trial->backend, trial->plan));
@@ -77,18 +86,23 @@ static GfStatus run_once(const Trial *trial, double *seconds)
     return GF_OK;
 }
 
-static GfStatus measure(GfBackend *backend, size_t channels, size_t kernel, HostResults *results)
+void host_filter_text(const HostFilter *of, char *text, size_t size)
+{
+    snprintf(text, size, "filter alone, %s %s %dx%d %s", gf_sample_name(of->sample),
+             of->channels == 1 ? "gray" : "RGB", SIDE, SIDE, of->name);
+}
+
+static GfStatus measure(GfBackend *backend, const HostFilter *of, HostResults *results)
 {
     char what[96], who[160];
     double seconds[HOST_RUNS];
     Trial trial = {.backend = backend};
     GfStatus status = GF_OK;
-    GF_GO(make_trial(&trial, channels, kernel));
+    GF_GO(make_trial(&trial, of));
     GF_GO(run_once(&trial, &seconds[0])); /* pages in what it touches */
     for (size_t i = 0; i < HOST_RUNS; i++)
         GF_GO(run_once(&trial, &seconds[i]));
-    snprintf(what, sizeof what, "filter alone, u8 %s %dx%d K=%zu", channels == 1 ? "gray" : "RGB",
-             SIDE, SIDE, kernel);
+    host_filter_text(of, what, sizeof what);
     snprintf(who, sizeof who, "cpu (%s)", backend->device);
     host_add(results, what, who, seconds, HOST_RUNS, 0);
 done:
@@ -98,13 +112,34 @@ done:
 
 GfStatus host_filters(HostResults *results)
 {
-    static const size_t kernels[] = {3, 5, 7, 15, 31, 63, 127, 255};
+    static const char *const names[] = {"box:size=3",
+                                        "box:size=5",
+                                        "box:size=9",
+                                        "box:size=31",
+                                        "box:size=101",
+                                        "gaussian:sigma=1",
+                                        "gaussian:sigma=3",
+                                        "gaussian:sigma=10",
+                                        "sobel:x",
+                                        "K=3",
+                                        "K=5",
+                                        "K=7",
+                                        "K=15",
+                                        "K=31",
+                                        "K=63",
+                                        "K=127",
+                                        "K=255"};
+    static const GfSample samples[] = {GF_U8, GF_U16, GF_F32};
     GfBackend *backend;
     GfStatus status = GF_OK;
     GF_TRY(gf_cpu_open(0, &backend));
-    for (size_t channels = 1; channels <= 3 && status == GF_OK; channels += 2)
-        for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == GF_OK; i++)
-            status = measure(backend, channels, kernels[i], results);
+    for (size_t channels = 1; channels <= 3; channels += 2)
+        for (size_t s = 0; s < sizeof samples / sizeof *samples; s++)
+            for (size_t i = 0; i < sizeof names / sizeof *names && status == GF_OK; i++) {
+                const HostFilter of = {names[i], samples[s], channels};
+                if (samples[s] == GF_U8 || names[i][0] != 'K')
+                    status = measure(backend, &of, results);
+            }
     backend->close(backend);
     return status;
 }
