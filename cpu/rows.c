@@ -57,7 +57,7 @@
 #define TANH      tanh
 #define POW       pow
 #define INTEGER   int64_t
-#define SUM       double /* exact to 2^53; AVX2 cannot convert 64-bit integers */
+#define SUM       double             /* exact to 2^53; AVX2 cannot convert 64-bit integers */
 #define ROUNDING  4503599627370496.0 /* 2^52 */
 #define SAME      GF_F64
 #define OTHERTYPE float
