@@ -38,15 +38,16 @@ static double largest_sum(const GfStep *step)
     return step->white * ((double)step->linear.height + 1.0) * (double)step->linear.width;
 }
 
-/* Beside f32 sums have 31 bits. A mean is then rounded to f32, which is enough for all samples, but
- * not for what follows in pipelines that need f64. */
+/* Beside f32 sums have 31 bits. A mean is then rounded to f32, which is enough for all samples but
+ * f64, and not for what follows in pipelines that need f64. */
 static bool needs_f64(const GfPipeline *pipeline, size_t i)
 {
     const GfStep *step = &pipeline->steps[i];
     const GfLinear *linear = &step->linear;
     double sum = linear->columns[0] * (double)linear->height * linear->rows[0] *
                  (double)linear->width * linear->scale;
-    bool mean = pipeline->count == 1 && step->posts == 0 && fabs(sum) < 1.001;
+    bool mean =
+        pipeline->count == 1 && step->posts == 0 && step->out != GF_F64 && fabs(sum) < 1.001;
     return largest_sum(step) >= 0x1p31 || (pipeline->wide && !mean);
 }
 

@@ -132,6 +132,7 @@ static void assert_exact(const GfImage *out, const GfImage *exact, const char *w
 {
     double error = 0.0, norm = 0.0, white = gf_sample_max(out->format.sample);
     double allowed = out->format.sample == GF_U8 ? 0.5 + 1e-3 : 0.5 + 0.05;
+    double relative = out->format.sample == GF_F64 ? 1e-12 : 1e-6;
     for (size_t y = 0; y < out->format.height; y++)
         for (size_t i = 0; i < gf_row_samples(&out->format); i++) {
             double a = sample_at(out, y, i), b = sample_at(exact, y, i);
@@ -144,7 +145,7 @@ static void assert_exact(const GfImage *out, const GfImage *exact, const char *w
             if (!(fabs(a - b) <= allowed))
                 fail_msg("%s: row %zu sample %zu: %g instead of %.6f", what, y, i, a, b);
         }
-    if (!(sqrt(error) <= 1e-6 * sqrt(norm)))
+    if (!(sqrt(error) <= relative * sqrt(norm)))
         fail_msg("%s: relative error %g", what, sqrt(error / norm));
 }
 
