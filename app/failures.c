@@ -51,7 +51,10 @@ static GfStatus check_place(const char *path)
     char shown[SHOWN], first[sizeof heading + 2] = "";
     struct stat about;
     gf_escape(path, shown, sizeof shown);
-    if (strcmp(path, "-") == 0 || gf_codec_for_path(path))
+    if (strcmp(path, "-") == 0)
+        return gf_fail(GF_EUSAGE,
+                       "--failures -: a list does not go to standard output; name a file");
+    if (gf_codec_for_path(path))
         return gf_fail(GF_EUSAGE, "--failures %s: a list is no picture; name a file of its own",
                        shown);
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)

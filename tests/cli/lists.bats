@@ -196,6 +196,7 @@ in/c.png' ]
     [ "$status" -eq 2 ]
     gf a.png -k box --failures -
     [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: --failures -: a list does not go to standard output; name a file' ]
     [ ! -e a.box.png ]
     [ "$(<notes)" = 'my notes' ]
     ln -s . here
