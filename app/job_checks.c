@@ -57,7 +57,8 @@ static size_t count_outputs(const GfJobs *jobs)
     return count;
 }
 
-static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, bool montage)
+/* `montage` is its template, or NULL. */
+static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, const char *montage)
 {
     char path[SHOWN], a[SHOWN], b[SHOWN];
     /* Named in the order of the call, whatever the sorting did. */
@@ -75,7 +76,9 @@ static GfStatus same_output(const PlacedOutput *one, const PlacedOutput *other, 
     return gf_fail(GF_EUSAGE, "%s: both %s and %s would be written here%s", path,
                    gf_escape(first->job->input->path, a, sizeof a),
                    gf_escape(second->job->input->path, b, sizeof b),
-                   montage ? "; put {stem} into --montage" : "");
+                   !montage                    ? ""
+                   : strstr(montage, "{stem}") ? "; put {index} into --montage"
+                                               : "; put {stem} into --montage");
 }
 
 /* `below` would need a folder where `file` is to be. */
@@ -89,7 +92,7 @@ static GfStatus below_output(const PlacedOutput *file, const PlacedOutput *below
                    gf_escape(below->path, inside, sizeof inside));
 }
 
-static GfStatus check_collisions(const GfJobs *jobs)
+static GfStatus check_collisions(const GfOptions *options, const GfJobs *jobs)
 {
     PlacedOutput *outputs = NULL;
     size_t n = 0;
@@ -104,7 +107,7 @@ static GfStatus check_collisions(const GfJobs *jobs)
     qsort(outputs, n, sizeof *outputs, by_place);
     for (size_t i = 1; i < n; i++)
         if (by_place(&outputs[i - 1], &outputs[i]) == 0)
-            GF_GO(same_output(&outputs[i - 1], &outputs[i], jobs->montage));
+            GF_GO(same_output(&outputs[i - 1], &outputs[i], options->montage));
         else if (gf_place_is_below(&outputs[i].place, &outputs[i - 1].place))
             GF_GO(below_output(&outputs[i - 1], &outputs[i]));
 done:
@@ -262,7 +265,7 @@ GfStatus gf_compare_check_paths(const GfOptions *options, const char *const *oth
 GfStatus gf_jobs_check_paths(const GfOptions *options, const GfJobs *jobs)
 {
     GF_TRY(check_inodes(options, jobs));
-    GF_TRY(check_collisions(jobs));
+    GF_TRY(check_collisions(options, jobs));
     for (size_t i = 0; i < jobs->count; i++) {
         const GfJob *job = &jobs->jobs[i];
         const char *input = job->input->path;

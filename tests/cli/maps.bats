@@ -269,6 +269,10 @@ row() { # a.npy: the picture 1 2 3
     gf in -r --bank kirsch --montage all.png
     [ "$status" -eq 2 ]
     [ "$stderr" = 'gpufilter: all.png: both in/a.png and in/sub/b.png would be written here; put {stem} into --montage' ]
+    scene gray8 in/sub/a.png 9x9
+    gf in -r --bank kirsch --montage '{stem}.png'
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'gpufilter: a.png: both in/a.png and in/sub/a.png would be written here; put {index} into --montage' ]
     gf in/a.png -k box --montage '{stm}.png'
     [ "$stderr" = 'gpufilter: --montage: unknown {stm}; did you mean {stem}?' ]
 }
