@@ -195,7 +195,7 @@ static GfStatus read_list(const GfField *field, const json_t *value, GfFieldValu
     double count = (double)json_array_size(value);
     if (!json_is_array(value))
         return refuse(field, value, "a list of objects");
-    if (count < 1 || count > field->maximum)
+    if (field->maximum > 0.0 && (count < 1 || count > field->maximum))
         return gf_fail(GF_EUSAGE, "\"%s\" has %g entries; 1 to %g are accepted", field->name, count,
                        field->maximum);
     for (size_t i = 0; i < json_array_size(value); i++)

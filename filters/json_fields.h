@@ -24,7 +24,7 @@ typedef enum GfFieldKind {
     GF_FIELD_PADDING, /* the same, or [top, left, bottom, right], or one of `words` */
     GF_FIELD_NUMBERS, /* a list of numbers, each from minimum to maximum */
     GF_FIELD_OBJECT,
-    GF_FIELD_LIST /* a list of 1 to maximum objects */
+    GF_FIELD_LIST /* a list of 1 to maximum objects; of any number where maximum is 0 */
 } GfFieldKind;
 
 typedef struct GfField {

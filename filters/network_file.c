@@ -20,6 +20,7 @@ enum {
     SHOWN = 160,
     WHERE = SHOWN + GF_STAGE_LABEL_SHOWN + 32,
     MAX_PLANES = 64,
+    MAX_PARAMETERS = 8, /* by the format; no more than GF_MAX_PARAMETERS */
     COLOURS = 3
 };
 
@@ -36,7 +37,7 @@ static const GfField file_fields[] = {
     {"input", GF_FIELD_OBJECT, false, NULL, 0, 0, 0},
     {"stages", GF_FIELD_LIST, false, NULL, 0, GF_NETWORK_MAX_STAGES, 0},
     {"output", GF_FIELD_OBJECT, false, NULL, 0, 0, 0},
-    {"networks", GF_FIELD_LIST, false, NULL, 0, 2, 0},
+    {"networks", GF_FIELD_LIST, false, NULL, 0, 0, 0},
     {0}};
 
 enum { NETWORK_INPUT, NETWORK_STAGES, NETWORK_OUTPUT, NETWORK_FIELDS };
@@ -386,8 +387,8 @@ static GfStatus read_parameters(json_t *object, GfParameter *parameters)
     size_t count = 0;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
-        if (count == GF_MAX_PARAMETERS)
-            return gf_fail(GF_EUSAGE, "more than %d parameters", GF_MAX_PARAMETERS);
+        if (count == MAX_PARAMETERS)
+            return gf_fail(GF_EUSAGE, "more than %d parameters", MAX_PARAMETERS);
         GfStatus status = read_parameter(name, json_object_iter_value(at), &parameters[count++]);
         snprintf(where, sizeof where, "parameter \"%s\"", gf_escape(name, shown, sizeof shown));
         if (status != GF_OK)

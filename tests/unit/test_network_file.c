@@ -395,6 +395,8 @@ static void test_files_that_are_refused(void **state)
         {PLAIN "\"output\":{}}", "neither \"stages\" nor \"networks\""},
         {PLAIN "\"networks\":[{}]," STAGES "}", "there are others beside them"},
         {PLAIN "\"networks\":[{\"input\":{\"channels\":1}," STAGES "}]}", "\"networks\" has 1"},
+        {PLAIN "\"networks\":[]}", "\"networks\" has 0; two are one for gray"},
+        {PLAIN "\"networks\":[{},{},{}]}", "\"networks\" has 3; two are one for gray"},
         {PLAIN "\"networks\":[{\"input\":{\"channels\":1}," STAGES
                "},{\"input\":{\"channels\":2}," STAGES "}]}",
          "network 2: of two networks the \"input\" of one has 1 channel, of the other 3"},
@@ -463,9 +465,19 @@ static void test_files_that_are_refused(void **state)
     assert_refused("@a\x1b.json", "@a\\x1b.json: No such file");
 }
 
+#define NUMBER(name) "\"" name "\":{\"default\":1,\"minimum\":0,\"maximum\":2}"
+#define SEVEN                                                                                      \
+    NUMBER("a")                                                                                    \
+    "," NUMBER("b") "," NUMBER("c") "," NUMBER("d") "," NUMBER("e") "," NUMBER("f") "," NUMBER("g")
+
 static void test_parameters_that_are_refused(void **state)
 {
     (void)state;
+    write_text("net.json", PLAIN "\"parameters\":{" SEVEN "," NUMBER("h") "}," STAGES "}");
+    gf_filter_free(parse("@net.json:h=2"));
+    assert_file_refused(PLAIN "\"parameters\":{" SEVEN "," NUMBER("h") "," NUMBER("i") "}," STAGES
+                                                                                       "}",
+                        "more than 8 parameters");
     write_text("net.json", PLAIN
                "\"parameters\":{\"sigma\":{\"default\":25,\"minimum\":0,\"maximum\":75}}," STAGES
                "}");
