@@ -80,4 +80,9 @@ if command -v mandoc >/dev/null; then
     fi
 fi
 
+# groff closes what Op opens at the line's end, in the last column of a table: Oo and Oc are needed.
+if grep -nE '^\.It .* Op .* Ta( |$)' "$pages"/*.[17]; then
+    status=1
+fi
+
 exit "$status"
