@@ -145,7 +145,7 @@ void gf_record_detail(const GfRecord *record, const GfJob *job, const GfBank *ba
         if (json_array_size(json_array_get(record->methods, i)) == 0)
             continue;
         method_names(record->methods, i, names, sizeof names);
-        if (job->filters == bank->count)
+        if (job->filters == bank->count && job->maps[i] == 1)
             gf_say_detail(strcmp(job->bases[i], "-") == 0 ? "standard output" : job->bases[i],
                           "computed by %s", names);
         else

@@ -354,3 +354,11 @@ row() { # a.npy: the picture 1 2 3
     [[ $stderr == *kirsch-n$'\n'*kirsch-ne$'\n'* ]]
     [[ $stderr == *'a.npy: kirsch-ne computed by'* ]]
 }
+
+@test "--verbose names no file that is not written: of maps the input and the filter" {
+    scene gray8 a.png 9x9
+    weights w.npy 5 1
+    gf a.png -k conv:weights=w.npy -k box -o out/ -v --device cpu
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'a.png: conv computed by'*'out/a.box.png: computed by'* ]]
+}
