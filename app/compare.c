@@ -3,6 +3,7 @@
  * and these along the column, so that memory is a few rows whatever the height is. */
 #include "app/compare.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,9 +52,11 @@ typedef struct Means {
     double a, b, aa, bb, ab; /* weighted by the window */
 } Means;
 
-static double similarity(const Means *m, double peak)
+/* Of samples in units of the peak: so their squares neither vanish nor have no end because the
+ * samples are small or large. */
+static double similarity(const Means *m)
 {
-    double c1 = k1 * peak * k1 * peak, c2 = k2 * peak * k2 * peak;
+    double c1 = k1 * k1, c2 = k2 * k2;
     double variance_a = m->aa - m->a * m->a, variance_b = m->bb - m->b * m->b;
     double covariance = m->ab - m->a * m->b;
     return (2.0 * m->a * m->b + c1) * (2.0 * covariance + c2) /
@@ -68,28 +71,29 @@ static double whole_similarity(const GfImage *a, const GfImage *b, size_t channe
     Means m = {0};
     for (size_t y = 0; y < format->height; y++)
         for (size_t x = 0; x < format->width; x++) {
-            double p = sample(a, y, x * format->channels + channel);
-            double q = sample(b, y, x * format->channels + channel);
+            double p = sample(a, y, x * format->channels + channel) / peak;
+            double q = sample(b, y, x * format->channels + channel) / peak;
             m.a += p / count;
             m.b += q / count;
             m.aa += p * p / count;
             m.bb += q * q / count;
             m.ab += p * q / count;
         }
-    return similarity(&m, peak);
+    return similarity(&m);
 }
 
 typedef struct Ssim {
     double taps[WINDOW];
+    double peak;
     size_t columns; /* window positions in a row */
     double *lines;  /* MAPS x width: one row of products */
     double *ring;   /* WINDOW x MAPS x columns: filtered along the row */
 } Ssim;
 
-static GfStatus ssim_begin(size_t width, Ssim *ssim)
+static GfStatus ssim_begin(size_t width, double peak, Ssim *ssim)
 {
     double sum = 0.0;
-    *ssim = (Ssim){.columns = width - WINDOW + 1};
+    *ssim = (Ssim){.peak = peak, .columns = width - WINDOW + 1};
     for (int i = 0; i < WINDOW; i++) {
         double x = i - WINDOW / 2;
         ssim->taps[i] = exp(-x * x / (2.0 * window_sigma * window_sigma));
@@ -106,7 +110,8 @@ static void ssim_row(Ssim *ssim, const GfImage *a, const GfImage *b, size_t y, s
 {
     size_t width = a->format.width, channels = a->format.channels;
     for (size_t x = 0; x < width; x++) {
-        double p = sample(a, y, x * channels + channel), q = sample(b, y, x * channels + channel);
+        double p = sample(a, y, x * channels + channel) / ssim->peak;
+        double q = sample(b, y, x * channels + channel) / ssim->peak;
         ssim->lines[x] = p;
         ssim->lines[width + x] = q;
         ssim->lines[2 * width + x] = p * p;
@@ -126,7 +131,7 @@ static void ssim_row(Ssim *ssim, const GfImage *a, const GfImage *b, size_t y, s
 }
 
 /* The similarities of all windows whose last row is y, summed. */
-static double ssim_windows(const Ssim *ssim, size_t y, double peak)
+static double ssim_windows(const Ssim *ssim, size_t y)
 {
     double sum = 0.0;
     for (size_t x = 0; x < ssim->columns; x++) {
@@ -136,7 +141,7 @@ static double ssim_windows(const Ssim *ssim, size_t y, double peak)
             for (size_t map = 0; map < MAPS; map++)
                 m[map] += ssim->taps[i] * row[map * ssim->columns];
         }
-        sum += similarity(&(Means){m[0], m[1], m[2], m[3], m[4]}, peak);
+        sum += similarity(&(Means){m[0], m[1], m[2], m[3], m[4]});
     }
     return sum;
 }
@@ -152,12 +157,12 @@ static GfStatus find_ssim(const GfImage *a, const GfImage *b, double peak, doubl
         return GF_OK;
     }
     Ssim ssim;
-    GfStatus status = ssim_begin(format->width, &ssim);
+    GfStatus status = ssim_begin(format->width, peak, &ssim);
     for (size_t c = 0; status == GF_OK && c < format->channels; c++)
         for (size_t y = 0; y < format->height; y++) {
             ssim_row(&ssim, a, b, y, c);
             if (y + 1 >= WINDOW)
-                sum += ssim_windows(&ssim, y, peak);
+                sum += ssim_windows(&ssim, y);
         }
     *result = sum / (channels * (double)ssim.columns * (double)(format->height - WINDOW + 1));
     free(ssim.lines);
@@ -197,7 +202,7 @@ static double find_peak(const GfImage *a, const GfImage *b)
         return gf_sample_max(a->format.sample);
     extend(&extent, a);
     extend(&extent, b);
-    return extent.high > extent.low ? extent.high - extent.low : 1.0;
+    return extent.high > extent.low ? fmin(extent.high - extent.low, DBL_MAX) : 1.0;
 }
 
 GfStatus gf_compare_images(const GfImage *a, const GfImage *b, double tolerance, GfFigures *figures)
@@ -216,11 +221,10 @@ GfStatus gf_compare_images(const GfImage *a, const GfImage *b, double tolerance,
                 figures->channel = i % a->format.channels;
             }
             sum += d;
-            squares += d * d;
+            squares += d / peak * (d / peak);
         }
     figures->mean = sum / (double)figures->samples;
-    figures->psnr =
-        squares > 0.0 ? 10.0 * log10(peak * peak * (double)figures->samples / squares) : INFINITY;
+    figures->psnr = squares > 0.0 ? 10.0 * log10((double)figures->samples / squares) : INFINITY;
     figures->ssim = 1.0;
     return figures->largest > 0.0 ? find_ssim(a, b, peak, &figures->ssim) : GF_OK;
 }

@@ -49,6 +49,19 @@ load common
     [[ $output != *equal* && $output != *nan* ]]
 }
 
+@test "compare: PSNR and SSIM do not depend on how large samples are" {
+    # 3 and 1, 1 and 1: one of two samples differs by the range, 2, so PSNR is 10 log10 2. In units of
+    # the range means are 1 and 0.5, variances 0.25 and 0, the covariance 0.
+    # As they are, times 2^600 and times 2^-600.
+    for numbers in '\xf0\x3f \x08\x40' '\x70\x65 \x88\x65' '\x70\x1a \x88\x1a'; do
+        read -r one three <<<"$numbers"
+        npy '<f8' 8 '1, 2' "\x00\x00\x00\x00\x00\x00$one\x00\x00\x00\x00\x00\x00$three" >a.npy
+        npy '<f8' 8 '1, 2' "\x00\x00\x00\x00\x00\x00$one\x00\x00\x00\x00\x00\x00$one" >b.npy
+        gf compare a.npy b.npy
+        [[ $output == *'PSNR                3.01 dB'*'SSIM                0.00286973'* ]]
+    done
+}
+
 @test "compare: SSIM by its formula" {
     npy '|u1' 1 '2, 2' '\x00\x0a\x14\x1e' >a.npy
     npy '|u1' 1 '2, 2' '\x00\x0a\x14\x20' >b.npy
