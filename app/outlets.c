@@ -302,16 +302,17 @@ static GfStatus write_channel(GfOutlets *outlets, size_t picture, const GfOutlet
     return gf_writer_rows(outlet->writer, picture, &(GfBand){band->y0, band->rows, stride, rows});
 }
 
-/* The picture's responses from the smallest to the largest, but for opacity, as rows of samples. */
-static GfStatus write_stretched(GfOutlets *outlets, size_t picture, const GfOutlet *outlet)
+/* A filter's responses from the smallest to the largest, but for opacity, as rows of samples. */
+static GfStatus write_stretched(GfOutlets *outlets, size_t picture, size_t filter,
+                                const GfOutlet *outlet)
 {
-    const GfImage *image = &outlets->held.images[outlet->filter];
+    const GfImage *image = &outlets->held.images[filter];
     const GfFormat *format = &outlet->writer->format;
     size_t colours = format->channels - (format->has_alpha ? 1 : 0);
     double alpha = gf_sample_max(format->sample) / gf_sample_max(outlets->in);
     GfStretch stretch = gf_stretch_none();
     GF_TRY(reserve(outlets, 1, gf_align(gf_row_bytes(format))));
-    gf_stretch_widen_held(&stretch, &outlets->held, outlet->filter, outlet->first, colours);
+    gf_stretch_widen_held(&stretch, &outlets->held, filter, outlet->first, colours);
     for (size_t y = 0; y < format->height; y++) {
         const unsigned char *from = (const unsigned char *)image->samples + y * image->stride;
         for (size_t i = 0; i < gf_row_samples(format); i++) {
@@ -328,13 +329,14 @@ static GfStatus write_stretched(GfOutlets *outlets, size_t picture, const GfOutl
     return GF_OK;
 }
 
-/* Writes a band, or the picture that it completed, to one outlet. */
-static GfStatus write_outlet(GfOutlets *outlets, size_t picture, GfOutlet *outlet, GfBand *band)
+/* Writes a band of a filter, or the picture that it completed, to one outlet. */
+static GfStatus write_outlet(GfOutlets *outlets, size_t picture, size_t filter, GfOutlet *outlet,
+                             GfBand *band)
 {
     if (!outlet->writer)
         return GF_OK;
     if (outlets->held.count)
-        return write_stretched(outlets, picture, outlet);
+        return write_stretched(outlets, picture, filter, outlet);
     if (outlet->channels < outlet->of)
         return write_channel(outlets, picture, outlet, band);
     return gf_writer_rows(outlet->writer, picture, band);
@@ -351,7 +353,8 @@ GfStatus gf_outlets_rows(GfOutlets *outlets, size_t picture, size_t filter, GfBa
     for (size_t i = 0; i < outlets->count; i++) {
         GfOutlet *outlet = &outlets->items[i];
         if (outlets->stacked || outlet->filter == filter)
-            GF_TRY(fail_outlet(outlets, write_outlet(outlets, place, outlet, band), outlet->path));
+            GF_TRY(fail_outlet(outlets, write_outlet(outlets, place, filter, outlet, band),
+                               outlet->path));
     }
     return GF_OK;
 }

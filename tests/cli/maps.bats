@@ -198,6 +198,13 @@ row() { # a.npy: the picture 1 2 3
     [ "$(values u1 m.npy | tr ' ' '\n' | sort -u)" = 128 ]
 }
 
+@test "--range minmax: filters in one array, each of its own scale" {
+    npy '|u1' 1 '2, 1, 1, 3' '\x0a\x14\x1e\x00\x04\x01' >two.npy
+    gf two.npy -k identity -k '1x1: -1' --range minmax --depth 8 -o both.npy
+    [ "$status" -eq 0 ]
+    [ "$(values u1 both.npy)" = '0 128 255 255 128 0 0 255 64 255 0 191' ]
+}
+
 @test "--range minmax shows the least difference of a mask" {
     # 9 x 9 samples of 16 bits, all 0 but one 1
     npy '<u2' 2 '9, 9' "$(printf '\\x00%.0s' {1..80})"'\x01'"$(printf '\\x00%.0s' {1..81})" >mask.npy
