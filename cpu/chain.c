@@ -213,13 +213,21 @@ static bool has_parts(const GfChain *chain)
     return false;
 }
 
+/* Whether the shortest run of one worker would take more than a network's, which all workers take:
+ * a single layer, or enlargements, can make very much of a small picture. */
+static bool is_vast(GfChain *chain, size_t memory, Place *places)
+{
+    chain->most_bytes = memory ? gf_min(memory, DEEP_BETWEEN_BYTES) : DEEP_BETWEEN_BYTES;
+    return chain->pipeline->count > 1 && !fits(chain, LEAST_RUN_ROWS, places);
+}
+
 static GfStatus choose_rows(GfChain *chain, size_t memory)
 {
     const GfPipeline *pipeline = chain->pipeline;
     char limit[GF_SIZE_TEXT];
     Place *places;
     GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
-    bool network = gf_pipeline_layers(pipeline) > 1;
+    bool network = gf_pipeline_layers(pipeline) > 1 || is_vast(chain, memory, places);
     chain->deep = network || has_parts(chain);
     chain->most_bytes = network ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES;
     if (chain->deep && memory)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { TILE = 256, RUN = 512, MOST_ROWS = 64, SLAB_BYTES = 256 << 10 };
+enum { TILE = 256, RUN = 512, MOST_ROWS = 64, SLAB_BYTES = 256 << 10, MOST_SLAB_BYTES = 16 << 20 };
 
 /* ---- geometry ---- */
 
@@ -91,7 +91,8 @@ static bool size_slab(GfSlab *slab, size_t rows)
 }
 
 /* As many rows as make a long run, and more while that costs little memory: rows that two blocks
- * meet are loaded twice. */
+ * meet are loaded twice. Fewer where windows are so large, and share so little, that a long run
+ * would take the whole picture. */
 static GfStatus choose_block(GfSlab *slab)
 {
     const GfStep *step = slab->step;
@@ -104,6 +105,9 @@ static GfStatus choose_block(GfSlab *slab)
     size_t rows = gf_min((RUN + slab->pitch - 1) / slab->pitch, most);
     while (2 * rows <= most && size_slab(slab, 2 * rows) && slab->bytes <= SLAB_BYTES)
         rows *= 2;
+    while (rows > 1 && !(size_slab(slab, rows) && slab->bytes <= MOST_SLAB_BYTES) &&
+           rows > slab->down.reach)
+        rows = (rows + 1) / 2;
     if (!size_slab(slab, rows))
         return gf_fail(GF_EMEMORY, "windows of %zu x %zu taps of %zu channels are too large",
                        step->taps_x, step->taps_y, slab->depth);

@@ -122,6 +122,20 @@ stages() {
     [[ $stderr == *': 1 channel cannot be shuffled into blocks of 2 x 2'* ]]
 }
 
+@test "what lies between enlargements and a pool has a limit" {
+    cat >between.json <<<'{"gpufilter": 1, "stages": [{"stage": "upsample", "factor": 64},
+        {"stage": "upsample", "factor": 16}, {"stage": "maxpool", "size": 1024}]}'
+    scene gray8 a.png 8x8
+    gf a.png -k @between.json -o b.npy --depth 8 --device cpu --memory 30M
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"between the network's layers needs more than the limit of 30720 KiB" ]]
+    [ ! -e b.npy ]
+    # A row of windows takes 32 MiB.
+    gf a.png -k @between.json -o b.npy --depth 8 --device cpu --memory 40M
+    [ "$status" -eq 0 ]
+    same_picture a.png b.npy
+}
+
 @test "what enlargements make of a row of input has a limit" {
     cat >large.json <<<'{"gpufilter": 1, "stages": [{"stage": "upsample", "factor": 64}, {"stage": "upsample", "factor": 64}]}'
     scene gray8 a.png 512x384

@@ -399,6 +399,7 @@ static void test_memory_of_wide_rows(void **state)
     } cases[] = {{"sobel", 1 << 19, false},
                  {"gabor:wavelength=40", 1 << 20, true}, /* 271 rows */
                  {"disk:radius=40", 7 << 18, true},
+                 {"avgpool:size=200", 56 << 20, false}, /* a row of windows, not four */
                  {"gaussian:sigma=10,sobel", 1 << 20, true},
                  {"sobel,gaussian:sigma=10", 1 << 20, true}};
     const GfFormat format = format_of(1 << 15, 2000, 1, false, GF_U8);
