@@ -188,21 +188,24 @@ static GfCurve read_formula(int type, const double *p)
     return all_alike(curve).curves[0];
 }
 
-/* Does light grow with the number? Formulas are tried at so many places; where their parts meet
- * they may be apart by what the profile's numbers are rounded by. */
+/* Does light grow with the number, and lead back to one of the same light? Formulas are tried at so
+ * many places; where their parts meet they may be apart by what the profile's numbers are rounded
+ * by. One whose first part goes on beyond white may grow and yet not lead back. */
 static bool is_rising(const GfCurve *curve)
 {
     enum { PLACES = 4096 };
     const double apart = 1e-4;
     size_t count = curve->points ? curve->points : PLACES;
     double first = gf_curve_decode(curve, 0.0), most = first;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         double light = gf_curve_decode(curve, (double)i / (double)(count - 1));
-        if (!(light >= most - (curve->points ? 0.0 : apart)) || !isfinite(light))
+        double back = fmin(fmax(gf_curve_encode(curve, light), 0.0), 1.0);
+        if (!(light >= most - (curve->points ? 0.0 : apart)) || !isfinite(light) ||
+            !(fabs(gf_curve_decode(curve, back) - light) <= apart))
             return false;
         most = fmax(most, light);
     }
-    return isfinite(first) && most > first;
+    return most > first;
 }
 
 static GfStatus read_curve(cmsHPROFILE profile, cmsTagSignature tag, GfCurve *curve)

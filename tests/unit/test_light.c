@@ -227,6 +227,9 @@ static void test_refused(void **state)
     assert_refused(profile_of(curve, curve, curve), "does not grow");
     curve = cmsBuildParametricToneCurve(NULL, 2, falls);
     assert_refused(profile_of(curve, curve, curve), "does not grow");
+    /* x / 2 + 1 / 2 below 3, which is all there is, and (x / 8)^3 from there on. */
+    curve = cmsBuildParametricToneCurve(NULL, 5, (double[]){3, 0.125, 0, 0.5, 3, 0, 0.5});
+    assert_refused(profile_of(curve, curve, curve), "no way back");
     assert_refused(saved(cmsCreateLab4Profile(NULL)), "no curves of light");
     GfBlob junk = {calloc(200, 1), 200};
     assert_refused(junk, "damaged");
