@@ -1,6 +1,6 @@
-/* The sums of columns are kept from one output row to the next: a row comes, and a row goes. Along
- * a row it is the same: a column comes, and a column goes. All are sums of integers, and exact, so
- * that it does not matter where one began. */
+/* Of integers the sums of columns are kept from one output row to the next: a row comes, and a row
+ * goes. Along a row it is the same: a column comes, and a column goes. The sums are exact, so that
+ * it does not matter where one began. Sums of other numbers are those of blocks.h. */
 #include "cpu/box.h"
 
 #include <math.h>
@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "cpu/bank.h"
+#include "cpu/blocks.h"
 #include "cpu/finish.h"
 #include "cpu/padded.h"
 
-enum { LEAST_TAPS = 5, LEAST_PIECE = 2048 };
+enum { LEAST_TAPS = 5, LEAST_ROUNDED_TAPS = 24, LEAST_PIECE = 2048 };
 
 struct GfBox {
     const GfStep *step;
@@ -20,6 +21,8 @@ struct GfBox {
     size_t piece;  /* output pixels that are computed at once: their sums stay in a cache */
     size_t padded; /* pixels under the taps of a piece */
     size_t apart;  /* samples of as many pixels as a row of taps */
+    bool exact;    /* sums of integers; else: */
+    GfBlocks blocks;
 };
 
 /* ---- when ---- */
@@ -57,15 +60,29 @@ static bool is_sample(const GfStep *step, double value)
     return value == rint(value) && value >= 0.0 && value <= step->white;
 }
 
+static bool is_exact(const GfStep *step)
+{
+    return !gf_sample_is_float(step->in) && is_sample(step, step->border_value) &&
+           largest_sum(step) < 0x1p53;
+}
+
+static size_t real_of(const GfPipeline *pipeline, size_t i)
+{
+    const bool f64 = is_exact(&pipeline->steps[i]) ? needs_f64(pipeline, i) : pipeline->wide;
+    return f64 ? sizeof(double) : sizeof(float);
+}
+
 bool gf_box_pays(const GfPipeline *pipeline, size_t i)
 {
     const GfStep *step = &pipeline->steps[i];
     const GfLinear *linear = &step->linear;
-    return gf_step_is_bank(step) && step->separable && linear->filters == 1 &&
-           !gf_sample_is_float(step->in) && is_sample(step, step->border_value) &&
-           gf_max(linear->width, linear->height) >= LEAST_TAPS &&
-           are_same(linear->columns, linear->height) && are_same(linear->rows, linear->width) &&
-           largest_sum(step) < 0x1p53;
+    if (!gf_step_is_bank(step) || !step->separable || linear->filters != 1 ||
+        !are_same(linear->columns, linear->height) || !are_same(linear->rows, linear->width))
+        return false;
+    const size_t taps = gf_max(linear->width, linear->height);
+    return is_exact(step)
+               ? taps >= LEAST_TAPS
+               : taps >= LEAST_ROUNDED_TAPS && gf_blocks_piece(step, real_of(pipeline, i)) > 0;
 }
 
 /* ---- preparation ---- */
@@ -77,12 +94,16 @@ GfStatus gf_box_create(const GfPipeline *pipeline, size_t i, const GfRowSet *row
     GF_TRY(gf_allocate_zero(1, sizeof *box, out));
     box = *out;
     box->step = step;
-    box->functions = &rows->functions[needs_f64(pipeline, i)];
-    box->real = needs_f64(pipeline, i) ? sizeof(double) : sizeof(float);
+    box->real = real_of(pipeline, i);
+    box->functions = &rows->functions[box->real == sizeof(double)];
+    box->exact = is_exact(step);
     box->piece = gf_max(LEAST_PIECE / step->channels + 1, 4 * step->taps_x);
-    box->piece = gf_min(box->piece, step->out_width);
+    box->piece =
+        box->exact ? gf_min(box->piece, step->out_width) : gf_blocks_piece(step, box->real);
     box->padded = box->piece + step->taps_x - 1;
     box->apart = step->taps_x * step->channels;
+    if (!box->exact)
+        box->blocks = gf_blocks_of(step, box->functions, box->real, box->piece);
     return GF_OK;
 }
 
@@ -93,8 +114,9 @@ void gf_box_free(GfBox *box)
 
 /* Parts of a thread's memory. */
 typedef struct Scratch {
-    unsigned char *columns, *sums, *saved;
-    unsigned char *edged[2];
+    unsigned char *sums, *saved;
+    unsigned char *columns, *edged[2]; /* of integers */
+    unsigned char *blocks;             /* of others */
 } Scratch;
 
 /* Lays it out from `memory` on, which may be NULL; returns its bytes. Whole vectors are summed. */
@@ -104,12 +126,14 @@ static size_t lay_scratch(const GfBox *box, unsigned char *memory, Scratch *scra
     const size_t row = gf_align(samples * box->real) + GF_ALIGNMENT;
     const size_t edged = gf_align(samples * gf_sample_size(box->step->in));
     const size_t zeros = gf_align(box->apart * box->real);
+    unsigned char *columns = memory + 2 * row + zeros, *edges = columns + row;
     if (memory)
-        *scratch = (Scratch){.columns = memory + zeros,
-                             .sums = memory + zeros + row,
-                             .saved = memory + zeros + 2 * row,
-                             .edged = {memory + zeros + 3 * row, memory + zeros + 3 * row + edged}};
-    return zeros + 3 * row + 2 * edged;
+        *scratch = (Scratch){.sums = memory,
+                             .saved = memory + row,
+                             .columns = columns,
+                             .edged = {edges, edges + edged},
+                             .blocks = memory + 2 * row};
+    return 2 * row + (box->exact ? zeros + row + 2 * edged : gf_blocks_bytes(&box->blocks));
 }
 
 size_t gf_box_scratch(const GfBox *box)
@@ -233,22 +257,39 @@ static void keep_opacity(const Work *work, ptrdiff_t y, unsigned char *response)
                                  work->pixels);
 }
 
-/* The output row whose first row of taps lies on input row y. */
-static void make_row(const Work *work, ptrdiff_t y, void *to)
+/* The sums under the output row whose first row of taps lies on input row y. */
+static unsigned char *sum_row(const Work *work, ptrdiff_t y, bool begins)
+{
+    const GfBox *box = work->box;
+    const GfStep *step = box->step;
+    const Scratch *scratch = &work->scratch;
+    if (!box->exact) {
+        const GfBlocksRun run = {&box->blocks, work->input, work->x, work->pixels, scratch->blocks};
+        gf_blocks_sum(&run, y, begins, scratch->sums);
+        return scratch->sums;
+    }
+    if (begins)
+        begin_columns(work, y);
+    else
+        move_columns(work, y);
+    box->functions->total(scratch->sums, scratch->columns, box->apart, step->channels,
+                          step->linear.columns[0] * step->linear.rows[0],
+                          work->padded * step->channels);
+    return scratch->sums + (box->apart - step->channels) * box->real; /* that has all columns */
+}
+
+static void make_row(const Work *work, ptrdiff_t y, bool begins, void *to)
 {
     const GfBox *box = work->box;
     const GfStep *step = box->step;
     const size_t samples = work->pixels * step->channels;
-    unsigned char *first = work->scratch.sums + (box->apart - step->channels) * box->real;
-    void *response = first; /* the first sum that has all its columns */
-    box->functions->total(work->scratch.sums, work->scratch.columns, box->apart, step->channels,
-                          step->linear.columns[0] * step->linear.rows[0],
-                          work->padded * step->channels);
+    unsigned char *sums = sum_row(work, y, begins);
+    void *response = sums;
     gf_row_bank_combine(step, box->functions, &response, samples);
     if (step->keep_alpha)
-        keep_opacity(work, y, response);
-    gf_finish_pixels(step, box->functions, box->real, work->pixels, response, work->scratch.saved);
-    box->functions->store(to, step->out, 1, response, samples);
+        keep_opacity(work, y, sums);
+    gf_finish_pixels(step, box->functions, box->real, work->pixels, sums, work->scratch.saved);
+    box->functions->store(to, step->out, 1, sums, samples);
 }
 
 void gf_box_run(const GfBox *box, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1, size_t part,
@@ -258,13 +299,10 @@ void gf_box_run(const GfBox *box, const GfStepInput *input, ptrdiff_t y0, ptrdif
     Work work = {.box = box, .input = input, .x = part * box->piece};
     work.pixels = gf_min(box->piece, step->out_width - work.x);
     work.padded = work.pixels + step->taps_x - 1;
-    memset(memory, 0, lay_scratch(box, memory, &work.scratch));
+    const size_t bytes = lay_scratch(box, memory, &work.scratch);
+    if (box->exact)
+        memset(memory, 0, bytes);
     unsigned char *row = (unsigned char *)to + work.x * step->channels * gf_sample_size(step->out);
-    for (ptrdiff_t y = y0; y < y1; y++, row += stride) {
-        if (y == y0)
-            begin_columns(&work, y + step->origin_y);
-        else
-            move_columns(&work, y + step->origin_y);
-        make_row(&work, y + step->origin_y, row);
-    }
+    for (ptrdiff_t y = y0; y < y1; y++, row += stride)
+        make_row(&work, y + step->origin_y, y == y0, row);
 }

@@ -1,4 +1,4 @@
-/* Kernels whose taps are all the same, on integers, by running sums. */
+/* Kernels whose taps are all the same: of integers by sums that move, else by those of blocks.h. */
 #pragma once
 
 #include "cpu/input.h"
@@ -6,7 +6,7 @@
 
 typedef struct GfBox GfBox;
 
-/* Is step i, a dense bank on interleaved samples, faster so, and are its sums exact? */
+/* Is step i, a dense bank on interleaved samples, faster so? */
 bool gf_box_pays(const GfPipeline *pipeline, size_t i);
 
 /* As those of cpu/step.h. */

@@ -259,12 +259,42 @@ static void test_boxes(void **state)
     check(*state, boxes[1], format_of(83, 91, 3, false, GF_U8), options);
 }
 
-/* A number that is none reaches as far as the taps do, and no row farther. */
-static void test_tall_kernels_on_no_numbers(void **state)
+/* The same of numbers that are rounded, by blocks of rows: also in f64, of what a step before made,
+ * of integers beside a border that is none, and in several pieces of a row. */
+static void test_boxes_of_floats(void **state)
 {
-    Backends *backends = *state;
+    static const char *const boxes[] = {
+        "box:size=31",           "box:width=64:height=5",
+        "box:width=2:height=70", "box:width=24:height=29,1x1/2+7: -3",
+        "box:size=101",          "box:size=25,box:size=27"};
+    static const size_t wide[][2] = {{1, 1}, {40, 33}, {1500, 9}, {8, 190}};
+    size_t by_blocks = 0, trials = 0;
+    for (size_t f = 0; f < sizeof boxes / sizeof *boxes; f++)
+        for (size_t s = 0; s < sizeof wide / sizeof *wide; s++)
+            for (size_t channels = 1; channels <= 4; channels++, trials++) {
+                const GfSample samples[] = {GF_F32, GF_F64, GF_U8};
+                GfFilter *filter = parse(boxes[f]);
+                GfPlanOptions options = gf_plan_options_default(trials % 5 ? GF_F32 : GF_F64);
+                GfFormat format = format_of(wide[s][0], wide[s][1], channels, channels % 2 == 0,
+                                            samples[(f + s + channels) % 3]);
+                options.border = borders[trials % 5];
+                options.border_value = 99.5;
+                options.band_bytes = 1 + trials % 3 * 400;
+                options.alpha = trials % 2 ? GF_ALPHA_COPY : GF_ALPHA_FILTER;
+                GfPlan *plan = make_plan(filter, boxes[f], &format, &options);
+                by_blocks += gf_box_pays(&plan->pipelines[0], 0);
+                gf_plan_free(plan);
+                check_filter(*state, filter, boxes[f], format, options);
+                gf_filter_free(filter);
+            }
+    assert_int_equal(by_blocks, trials);
+}
+
+/* A number that is none reaches as far as the taps do, and no row farther. */
+static void check_no_numbers(const Backends *backends, const char *text)
+{
     const float none[] = {NAN, INFINITY};
-    GfFilter *filter = parse("gaussian:sigma=7"); /* 28 pixels to each side */
+    GfFilter *filter = parse(text); /* 28 pixels to each side */
     GfFormat format = format_of(3, 150, 1, false, GF_F32);
     GfPlanOptions options = gf_plan_options_default(GF_F32);
     GfPlan *plan = make_plan(filter, "no numbers", &format, &options);
@@ -281,6 +311,12 @@ static void test_tall_kernels_on_no_numbers(void **state)
         }
     gf_plan_free(plan);
     gf_filter_free(filter);
+}
+
+static void test_tall_kernels_on_no_numbers(void **state)
+{
+    check_no_numbers(*state, "gaussian:sigma=7");
+    check_no_numbers(*state, "box:size=57");
 }
 
 /* A row and a column as two steps are what they are as one. */
@@ -432,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_tall_kernels_on_narrow_pictures),
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_boxes_of_floats),
         cmocka_unit_test(test_tall_kernels_on_no_numbers),
         cmocka_unit_test(test_memory_of_wide_rows),
     };
