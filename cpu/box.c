@@ -126,12 +126,12 @@ static size_t lay_scratch(const GfBox *box, unsigned char *memory, Scratch *scra
     const size_t row = gf_align(samples * box->real) + GF_ALIGNMENT;
     const size_t edged = gf_align(samples * gf_sample_size(box->step->in));
     const size_t zeros = gf_align(box->apart * box->real);
-    unsigned char *columns = memory + 2 * row + zeros, *edges = columns + row;
+    const size_t columns = 2 * row + zeros, edges = columns + row;
     if (memory)
         *scratch = (Scratch){.sums = memory,
                              .saved = memory + row,
-                             .columns = columns,
-                             .edged = {edges, edges + edged},
+                             .columns = memory + columns,
+                             .edged = {memory + edges, memory + edges + edged},
                              .blocks = memory + 2 * row};
     return 2 * row + (box->exact ? zeros + row + 2 * edged : gf_blocks_bytes(&box->blocks));
 }
