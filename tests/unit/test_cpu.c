@@ -263,15 +263,17 @@ static void test_boxes(void **state)
  * of integers beside a border that is none, and in several pieces of a row. */
 static void test_boxes_of_floats(void **state)
 {
-    static const char *const boxes[] = {
-        "box:size=31",           "box:width=64:height=5",
-        "box:width=2:height=70", "box:width=24:height=29,1x1/2+7: -3",
-        "box:size=101",          "box:size=25,box:size=27"};
-    static const size_t wide[][2] = {{1, 1}, {40, 33}, {1500, 9}, {8, 190}};
+    static const char *const boxes[] = {"box:size=31",
+                                        "box:width=64:height=5",
+                                        "box:width=2:height=70",
+                                        "box:width=24:height=29,1x1/2+7: -3",
+                                        "box:width=101:height=7",
+                                        "box:size=24,box:width=27:height=5"};
+    static const size_t wide[][2] = {{1, 1}, {40, 33}, {1300, 5}, {8, 150}};
     size_t by_blocks = 0, trials = 0;
     for (size_t f = 0; f < sizeof boxes / sizeof *boxes; f++)
         for (size_t s = 0; s < sizeof wide / sizeof *wide; s++)
-            for (size_t channels = 1; channels <= 4; channels++, trials++) {
+            for (size_t channels = 1 + (f + s) % 2; channels <= 4; channels += 2, trials++) {
                 const GfSample samples[] = {GF_F32, GF_F64, GF_U8};
                 GfFilter *filter = parse(boxes[f]);
                 GfPlanOptions options = gf_plan_options_default(trials % 5 ? GF_F32 : GF_F64);
