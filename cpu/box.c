@@ -97,9 +97,8 @@ GfStatus gf_box_create(const GfPipeline *pipeline, size_t i, const GfRowSet *row
     box->real = real_of(pipeline, i);
     box->functions = &rows->functions[box->real == sizeof(double)];
     box->exact = is_exact(step);
-    box->piece = gf_max(LEAST_PIECE / step->channels + 1, 4 * step->taps_x);
-    box->piece =
-        box->exact ? gf_min(box->piece, step->out_width) : gf_blocks_piece(step, box->real);
+    const size_t wished = gf_max(LEAST_PIECE / step->channels + 1, 4 * step->taps_x);
+    box->piece = box->exact ? gf_min(wished, step->out_width) : gf_blocks_piece(step, box->real);
     box->padded = box->piece + step->taps_x - 1;
     box->apart = step->taps_x * step->channels;
     if (!box->exact)
