@@ -354,6 +354,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks) general(const __grid_co
         shared.corner = corner;
     __syncthreads();
     fill_border(q, place, &shared);
+    gf_wait_for_stream();
     int c = place.team * q.chain,
         live = channels_of(q, q.p.depth - c); /* of the chain, from c on */
     load<T, In>(q, place, shared.sources, c, live, now);
@@ -473,6 +474,7 @@ __global__ void __launch_bounds__(ANY_TEAM) general_any(const __grid_constant__ 
         y = t / (ANY_FTB / ANY_T * ANY_W / ANY_T);
     int columns = any_columns(q), rows = 0, chain = 0;
     GfFour<float> sums[ANY_T] = {};
+    gf_wait_for_stream();
     for (int c = 0; c < q.p.depth; c++) {
         __syncthreads();
         any_pixels(q, corner, corner.group * q.p.depth + c, pixels);
@@ -551,7 +553,8 @@ cudaError_t run_any(const GfLaunch *launch, cudaStream_t stream)
     Layer q = layer_of(launch);
     unsigned blocks = cut(launch, ANY_W, ANY_H, ANY_FTB, &q);
     size_t bytes = gf_general_bytes(launch->step);
-    return gf_launch(general_any, {blocks, ANY_TEAM, bytes}, stream, q);
+    return gf_launch_early(general_any, gf_spread(general_any, {blocks, ANY_TEAM, bytes}), stream,
+                           q);
 }
 
 template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
@@ -559,7 +562,9 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     Layer q = layer_of(launch);
     unsigned blocks = cut(launch, T::width, T::height, T::maps, &q);
     q.filters_step = gf_linear_taps(&launch->step->linear) * T::tap_maps;
-    return gf_launch(general<T, In>, {blocks, T::threads, sizeof(Shared<T>)}, stream, q);
+    const auto kernel = general<T, In>;
+    return gf_launch_early(kernel, gf_spread(kernel, {blocks, T::threads, sizeof(Shared<T>)}),
+                           stream, q);
 }
 
 /* Issue slots of a multiprocessor's four schedulers that a block takes: for multiply-adds, reads of

@@ -398,6 +398,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
         shared.followers[place.team][place.t] = follower;
     }
     __syncthreads();
+    gf_wait_for_stream();
     load<T, In>(q, place, now->taps, k, &next);
     store_stage<T, In>(q, place, next, now);
     __syncthreads();
@@ -500,7 +501,9 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     size_t blocks = blocks_of<T>(q);
     /* More than a grid may have are none: the launch fails. */
     dim3 grid(blocks > INT_MAX ? 0 : static_cast<unsigned>(blocks));
-    return gf_launch(implicit<T, In>, {grid, T::threads, sizeof(Shared<T>)}, stream, q);
+    const auto kernel = implicit<T, In>;
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, T::threads, sizeof(Shared<T>)}), stream,
+                           q);
 }
 
 template <typename T> cudaError_t run_narrow(const GfLaunch *launch, cudaStream_t stream)

@@ -127,7 +127,8 @@ static bool rolling_pays(const GfStep *step, size_t side, double samples)
     if (side <= 5 && gray)
         return samples >= 1 << 17;
     if (side <= 5)
-        return samples >= 1 << 20 || (words && samples >= 1 << 17 && samples < 1 << 18);
+        return samples >= (words ? 1 << 20 : 7 << 17) ||
+               (words && samples >= 1 << 17 && samples < 1 << 18);
     return samples >= (words ? (gray ? 1 << 14 : 1 << 15) : (gray ? 1 << 16 : 1 << 17));
 }
 
@@ -207,10 +208,12 @@ static bool tensor_pays_on_16_bits(const GfStep *step, const GfUse *use, const G
 }
 
 /* One small kernel on very small pictures in colour: `shared` is faster. */
-static bool is_little_colour(const GfStep *step, double samples)
+static bool is_little_colour(const GfStep *step, const GfUse *use, double samples)
 {
+    const size_t side = gf_special_side(&step->linear);
+    const double little = use->wide || side > 5 ? 1 << 16 : side == 5 ? 1 << 15 : 0;
     return !gf_step_is_layer(step) && !gf_sample_is_float(step->in) && step->channels > 1 &&
-           samples < 1 << 16 && step->linear.filters == 1 && gf_special_side(&step->linear) <= 9;
+           samples < little && step->linear.filters == 1 && side <= 9;
 }
 
 static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -224,11 +227,11 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
     const double strips = side > 7 || (side == 7 && step->separable) ? 3 << 18 : 1 << 20;
     if (side == 1 || special_pays_on_bytes(step) || strips_pay(step, use, strips))
         return false;
-    if (is_little_colour(step, samples))
+    if (is_little_colour(step, use, samples))
         return false;
     if (side <= 3 && step->channels == 3 && linear->filters == 1) {
         const bool words = step->out_width % 4 == 0;
-        return samples < 1 << 20 || samples >= (words ? 3 << 22 : 3 << 21);
+        return (samples >= 1 << 18 && samples < 1 << 20) || samples >= (words ? 3 << 22 : 3 << 21);
     }
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 25;
@@ -269,7 +272,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return true;
     if (gf_special_is_tile(step, use->wide))
         return special_pays_in_tiles(step, use, samples);
-    if (is_little_colour(step, samples))
+    if (is_little_colour(step, use, samples))
         return false;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
@@ -356,8 +359,8 @@ typedef struct Cost {
 
 static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1};
 static const Cost of_few_maps = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 8};
-static const Cost by_general = {3.58, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1, 1};
-static const Cost by_implicit = {4.86, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1};
+static const Cost by_general = {1.9, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1, 1};
+static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1};
 
 static double cost_of(const GfLinear *linear, double pixels, const Cost *cost)
 {
@@ -399,10 +402,10 @@ static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
     if (depth < 16)
         return false;
     if (maps >= 64)
-        return work >= 1 << 23;
+        return work >= (depth >= 256 ? 1 << 25 : 1 << 24);
     if (maps < 32)
         return depth >= 256 && pixels < 1 << 8;
-    return depth >= 256 && pixels < 1 << 11 && (pixels >= 1 << 9 || depth >= 400);
+    return depth >= 400 && pixels < 1 << 11;
 }
 
 static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
@@ -411,7 +414,10 @@ static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
     if (maps < 32)
         return pixels < 1 << 15;
     if (maps < 64)
-        return (pixels < 1 << 13 && depth < 128) || (pixels >= 1 << 14 && depth >= 16);
+        return pixels < 1 << 10 || (pixels < 1 << 13 && depth < 128) ||
+               (pixels >= 1 << 14 && depth >= 16);
+    if (depth >= 256 && pixels < 1 << 8)
+        return false;
     return depth >= 16 || pixels < (depth < 8 ? 1 << 11 : 1 << 12);
 }
 

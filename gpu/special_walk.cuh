@@ -19,6 +19,7 @@ constexpr int MOST_ROWS = 16;      /* output rows of a strip, times K (of 1 x 1:
 constexpr int MOST_HALF_ROWS = 32; /* of halves, 7 x 7 and more */
 constexpr double LATENCY = 3.0;    /* of a row, in what another warp takes for one */
 constexpr int ASKED_ROWS = 32;     /* output rows of a strip, with the tilings */
+constexpr size_t LITTLE = 1 << 21; /* output samples of launches that are worth hiding */
 
 template <typename In> constexpr bool HALF = std::is_same_v<In, __half>;
 
@@ -269,6 +270,7 @@ __global__ void __launch_bounds__(THREADS, (BLOCKS<In, C, K, F, N>()))
     if (i >= s.g.walks.units)
         return;
     const Strip strip = find_strip(s.g, static_cast<unsigned>(i), K, 32 * N);
+    gf_wait_for_stream();
     if (s.g.plain && strip.row && strip.base >= R::REACH &&
         strip.base <= s.g.in_samples - 32 * N - R::REACH && strip.first <= s.g.out_samples - 32 * N)
         walk<In, C, K, F, N, true>(s, strip, PlainReader<In, C, K, N>(s.g, strip));
@@ -447,7 +449,11 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     place_taps(launch, box, &s);
     const unsigned blocks = static_cast<unsigned>(gf_divide_up<size_t>(s.g.walks.units, WARPS));
     const dim3 grid(blocks, static_cast<unsigned>(launch->count));
-    return gf_launch(special<In, C, K, F, N>, {grid, THREADS}, stream, s);
+    const auto kernel = special<In, C, K, F, N>;
+    const GfBlocks all = {grid, THREADS};
+    if (K > GF_SPECIAL_SIDE || (launch->y1 - launch->y0) * s.g.out_samples * launch->count > LITTLE)
+        return gf_launch(kernel, all, stream, s);
+    return gf_launch_early(kernel, gf_spread(kernel, all), stream, s);
 }
 
 } // namespace gf_special

@@ -444,7 +444,7 @@ cudaError_t launch_rolling(const GfLaunch *launch, void (*kernel)(Rolling), Roll
     const size_t at_once = gf_multiprocessors() * static_cast<size_t>(blocks);
     cut<S>(launch, at_once, &s);
     const unsigned grid = s.units < at_once ? s.units : static_cast<unsigned>(at_once);
-    return gf_launch_early(kernel, {grid, THREADS, S::bytes}, stream, s);
+    return gf_launch_early(kernel, gf_spread(kernel, {grid, THREADS, S::bytes}), stream, s);
 }
 
 } // namespace gf_rolling
