@@ -110,17 +110,23 @@ static void respond(const GfRowBank *bank, const GfView *view, const GfRowBankMe
     sum_list(bank, list, memory->sources, to, view->count);
 }
 
+void gf_row_bank_join(const GfStep *step, const GfRowFunctions *functions, void *const *responses,
+                      size_t count)
+{
+    GfCombine combine = step->combine;
+    combine.threshold *= step->white / 255.0;
+    if (combine.op)
+        functions->combine(responses, step->linear.filters, &combine, count);
+}
+
 void gf_row_bank_combine(const GfStep *step, const GfRowFunctions *functions,
                          void *const *responses, size_t count)
 {
     const GfLinear *linear = &step->linear;
-    GfCombine combine = step->combine;
-    combine.threshold *= step->white / 255.0;
     for (size_t f = 0; f < linear->filters; f++)
         if (linear->scale != 1.0 || linear->offset != 0.0)
             functions->affine(responses[f], linear->scale, linear->offset, count);
-    if (combine.op)
-        functions->combine(responses, linear->filters, &combine, count);
+    gf_row_bank_join(step, functions, responses, count);
 }
 
 void gf_row_bank_run(const GfRowBank *bank, const GfView *view, const GfRowBankMemory *memory)

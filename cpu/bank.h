@@ -45,5 +45,9 @@ void gf_row_bank_run(const GfRowBank *bank, const GfView *view, const GfRowBankM
 void gf_row_bank_combine(const GfStep *step, const GfRowFunctions *functions,
                          void *const *responses, size_t count);
 
+/* Combines them, scaled and shifted as they are. */
+void gf_row_bank_join(const GfStep *step, const GfRowFunctions *functions, void *const *responses,
+                      size_t count);
+
 /* Frees what a bank, or a cleared one, holds. */
 void gf_row_bank_free(GfRowBank *bank);

@@ -161,34 +161,6 @@ typedef struct Work {
     size_t x, pixels, padded;
 } Work;
 
-/* Samples of the constant beyond the picture. */
-static void fill(const GfStep *step, unsigned char *to, size_t pixels)
-{
-    for (size_t i = 0; i < pixels * step->channels; i++)
-        if (step->in == GF_U8)
-            to[i] = (uint8_t)step->border_value;
-        else
-            ((uint16_t *)(void *)to)[i] = (uint16_t)step->border_value;
-}
-
-/* The pixels of a row from column x on; those beyond the picture's sides as the border says. */
-static void lay_edges(const GfStep *step, const unsigned char *row, ptrdiff_t x, ptrdiff_t end,
-                      unsigned char *to)
-{
-    const size_t pixel = step->channels * gf_sample_size(step->in);
-    const ptrdiff_t width = (ptrdiff_t)step->in_width;
-    while (x < end) {
-        const long long from = gf_border_index(x, width, step->border);
-        const size_t pixels = (size_t)(x == from ? (end < width ? end : width) - x : 1);
-        if (from < 0)
-            fill(step, to, pixels);
-        else
-            memcpy(to, row + (size_t)from * pixel, pixels * pixel);
-        to += pixels * pixel;
-        x += (ptrdiff_t)pixels;
-    }
-}
-
 /* The pixels [x, end) of a row as samples: where they lie, or laid out in edged[i]. */
 static const unsigned char *find_pixels(const Work *work, const unsigned char *row, ptrdiff_t x,
                                         ptrdiff_t end, size_t i)
@@ -197,10 +169,7 @@ static const unsigned char *find_pixels(const Work *work, const unsigned char *r
     unsigned char *laid = work->scratch.edged[i];
     if (row && x >= 0 && end <= (ptrdiff_t)step->in_width)
         return row + (size_t)x * step->channels * gf_sample_size(step->in);
-    if (row)
-        lay_edges(step, row, x, end, laid);
-    else
-        fill(step, laid, (size_t)(end - x));
+    gf_padded_lay(step, row, x, end, laid);
     return laid;
 }
 

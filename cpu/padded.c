@@ -50,3 +50,32 @@ void gf_padded_load(const GfPadded *padded, const GfStepInput *input, ptrdiff_t 
     else
         padded->functions->fill(to, step->border_value, pixels * padded->channels);
 }
+
+/* Samples of the constant beyond the picture. */
+static void fill(const GfStep *step, unsigned char *to, size_t pixels)
+{
+    for (size_t i = 0; i < pixels * step->channels; i++)
+        if (step->in == GF_U8)
+            to[i] = (uint8_t)step->border_value;
+        else
+            ((uint16_t *)(void *)to)[i] = (uint16_t)step->border_value;
+}
+
+void gf_padded_lay(const GfStep *step, const unsigned char *row, ptrdiff_t x, ptrdiff_t end,
+                   unsigned char *to)
+{
+    const size_t pixel = step->channels * gf_sample_size(step->in);
+    const ptrdiff_t width = (ptrdiff_t)step->in_width;
+    while (x < end) {
+        const long long from = row ? gf_border_index(x, width, step->border) : -1;
+        size_t pixels = 1;
+        if (!row || (x == from && from >= 0)) /* so is what follows */
+            pixels = (size_t)((row && width < end ? width : end) - x);
+        if (from < 0)
+            fill(step, to, pixels);
+        else
+            memcpy(to, row + (size_t)from * pixel, pixels * pixel);
+        to += pixels * pixel;
+        x += (ptrdiff_t)pixels;
+    }
+}

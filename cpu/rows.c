@@ -65,7 +65,10 @@
 
 #include "cpu/rows_fourier.h"
 
+#include "cpu/rows_integers.h"
+
 extern const GfRowSet GF_ROW_SET;
 const GfRowSet GF_ROW_SET = {.name = GF_ROW_SET_NAME,
                              .functions = {FUNCTIONS(f32), FUNCTIONS(f64)},
-                             .fourier = {LANES_f64, to_spectra, from_spectra, correlate}};
+                             .fourier = {LANES_f64, to_spectra, from_spectra, correlate},
+                             .integers = {weigh_bytes, weigh_sums, respond, respond_bytes}};

@@ -2,6 +2,8 @@
  * row is an array of f32, or of f64 in a wide pipeline. */
 #pragma once
 
+#include <stdint.h>
+
 #include "filters/plan.h"
 
 enum { GF_MIX_MAPS = 4 }; /* maps that one mix() sums at most */
@@ -79,10 +81,31 @@ typedef struct GfFourierFunctions {
                       const double *w, size_t taps, size_t rows, size_t n, bool add);
 } GfFourierFunctions;
 
+/* What a sum of 16 bits becomes: factor * sum + offset; with or without a sign. */
+typedef struct GfIntegerResponse {
+    float factor, offset;
+    bool positive;
+} GfIntegerResponse;
+
+/* Sums of small integers, of which none needs more than 16 bits. n is a multiple of GF_ALIGNMENT but
+ * where it is said. */
+typedef struct GfIntegerFunctions {
+    /* sums[i] = sum over k of taps[k] * sources[k][i], of bytes or of sums */
+    void (*weigh_bytes)(int16_t *sums, const void *const *sources, const int16_t *taps,
+                        size_t count, size_t n);
+    void (*weigh_sums)(int16_t *sums, const void *const *sources, const int16_t *taps, size_t count,
+                       size_t n);
+    void (*respond)(float *row, const int16_t *sums, const GfIntegerResponse *how, size_t n);
+    /* The responses, or their absolute values, rounded and saturated; any n. */
+    void (*respond_bytes)(uint8_t *row, const int16_t *sums, const GfIntegerResponse *how,
+                          bool absolute, size_t n);
+} GfIntegerFunctions;
+
 typedef struct GfRowSet {
     const char *name;            /* of the instruction set */
     GfRowFunctions functions[2]; /* for f32 and, [1], f64 */
     GfFourierFunctions fourier;
+    GfIntegerFunctions integers;
 } GfRowSet;
 
 /* Sets the i-th of numbers of `real` bytes, f64 or f32. */

@@ -65,18 +65,30 @@ static void NAME(gather)(void *to, const void *from, GfSample sample, const ptrd
         row[i] = (REAL)(index[i] < 0 ? outside : gf_sample_at(from, (size_t)index[i], sample));
 }
 
-/* Rounds half to even (the rounding mode of every thread here) and saturates; NaN gives 0. What is
- * added leaves the integer in the lowest bits. */
-static INTEGER NAME(quantise)(REAL value, REAL white)
+/* The bits of a number. */
+static INTEGER NAME(bits)(REAL number)
 {
     union {
         REAL number;
         INTEGER bits;
-    } sum;
-    value = value > 0 ? value : (REAL)0;
-    value = value < white ? value : white;
-    sum.number = value + ROUNDING;
-    return sum.bits;
+    } both = {number};
+    return both.bits;
+}
+
+/* Rounds half to even (the rounding mode of every thread here) and saturates above; below 0 only
+ * that stays which is less. What is added leaves the integer in the lowest bits, and bits have the
+ * order of the numbers that they are of: compilers know the lesser of integers as an instruction,
+ * but of floats, any of which may be NaN, as two. */
+static INTEGER NAME(round)(REAL value, INTEGER white)
+{
+    const INTEGER sum = NAME(bits)(value + ROUNDING), most = NAME(bits)(ROUNDING) + white;
+    return sum < most ? sum : most;
+}
+
+/* Saturates below, too; NaN gives 0. */
+static INTEGER NAME(quantise)(REAL value, INTEGER white)
+{
+    return NAME(round)(value > 0 ? value : (REAL)0, white);
 }
 
 static inline __attribute__((always_inline)) void NAME(store_apart)(void *restrict to,

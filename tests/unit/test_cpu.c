@@ -7,6 +7,7 @@
 
 #include "cpu/box.h"
 #include "cpu/chain.h"
+#include "cpu/integers.h"
 #include "filters/grammar.h"
 
 static GfFilter *parse(const char *text)
@@ -292,6 +293,55 @@ static void test_boxes_of_floats(void **state)
     assert_int_equal(by_blocks, trials);
 }
 
+/* Small integers on bytes: sums of 16 bits, with a sign or without, also in several pieces of a
+ * row; and what is not such. */
+static void test_integers(void **state)
+{
+    static const char *const small[] = {"box:size=3",
+                                        "box:width=5:height=2",
+                                        "sobel",
+                                        "scharr:direction=x",
+                                        "binomial:size=5",
+                                        "sharpen",
+                                        "emboss",
+                                        "3x3/7+40: 1 2 -3 4 0 5 -6 7 8",
+                                        "5x2/8: 0.2 0.4 -0.6 0 1 2 0 0 -0.2 3",
+                                        "4x1: 5 -6 7 3,box:size=3"};
+    static const char *const others[] = {"gaussian:sigma=1", "box:size=9", "binomial:size=7",
+                                         "3x1: 1 128 1", "2x1: 1 0.3333"};
+    static const size_t wide[][2] = {{1, 1}, {2, 7}, {90, 11}, {2100, 3}};
+    size_t short_sums = 0, trials = 0;
+    for (size_t f = 0; f < sizeof small / sizeof *small; f++)
+        for (size_t s = 0; s < sizeof wide / sizeof *wide; s++)
+            for (size_t channels = 1; channels <= 4; channels++, trials++) {
+                const GfSample outs[] = {GF_U8, GF_U8, GF_U16, GF_F32};
+                GfFilter *filter = parse(small[f]);
+                GfFormat format =
+                    format_of(wide[s][0], wide[s][1], channels, channels % 2 == 0, GF_U8);
+                GfPlanOptions options = gf_plan_options_default(outs[(f + s + channels) % 4]);
+                options.border = borders[trials % 5];
+                options.border_value = 200;
+                options.band_bytes = 1 + trials % 3 * 400;
+                options.range = (GfRange)(trials % 3);
+                options.alpha = GF_ALPHA_FILTER;
+                GfPlan *plan = make_plan(filter, small[f], &format, &options);
+                short_sums += gf_integers_pay(&plan->pipelines[0], 0);
+                gf_plan_free(plan);
+                check_filter(*state, filter, small[f], format, options);
+                gf_filter_free(filter);
+            }
+    assert_int_equal(short_sums, trials);
+    for (size_t f = 0; f < sizeof others / sizeof *others; f++) {
+        GfFilter *filter = parse(others[f]);
+        GfFormat format = format_of(30, 30, 1, false, GF_U8);
+        GfPlanOptions options = gf_plan_options_default(GF_U8);
+        GfPlan *plan = make_plan(filter, others[f], &format, &options);
+        assert_false(gf_integers_pay(&plan->pipelines[0], 0));
+        gf_plan_free(plan);
+        gf_filter_free(filter);
+    }
+}
+
 /* A number that is none reaches as far as the taps do, and no row farther. */
 static void check_no_numbers(const Backends *backends, const char *text)
 {
@@ -471,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_boxes_of_floats),
+        cmocka_unit_test(test_integers),
         cmocka_unit_test(test_tall_kernels_on_no_numbers),
         cmocka_unit_test(test_memory_of_wide_rows),
     };

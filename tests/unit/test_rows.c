@@ -1,5 +1,5 @@
 /* What the fast path does to a row, by each instruction set that the processor has, against loops
- * over single samples: moving sums, and how numbers become samples. */
+ * over single samples: moving sums, sums of 16 bits, and how numbers become samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,6 +13,12 @@
 #include "cpu/rows.h"
 
 enum { MOST = 700, ROOM = MOST + 2 * GF_ALIGNMENT };
+
+/* Rounded and saturated. */
+static double nearest(double value, double white)
+{
+    return value > 0.0 ? value < white ? nearbyint(value) : white : 0.0;
+}
 
 /* ---- moving sums ---- */
 
@@ -101,12 +107,81 @@ static void test_moving_sums(void **state)
         }
 }
 
-/* ---- samples ---- */
+/* ---- sums of 16 bits ---- */
 
-static double nearest(double value, double white)
+enum { SOURCES = 11, SHORT = 4 * GF_ALIGNMENT };
+
+static const int16_t short_taps[SOURCES] = {1, -2, 7, 5, -9, 1, 1, 4, -1, 16, 3};
+
+static void check_weigh(const GfRowSet *set, size_t count, size_t n)
 {
-    return value > 0.0 ? value < white ? nearbyint(value) : white : 0.0;
+    static uint8_t bytes[SOURCES][SHORT];
+    static int16_t numbers[SOURCES][SHORT];
+    const void *sources[2][SOURCES];
+    int16_t sums[2][SHORT];
+    for (size_t k = 0; k < SOURCES; k++) {
+        for (size_t i = 0; i < SHORT; i++) {
+            bytes[k][i] = (uint8_t)((i + 1) * (k + 3) * 40503 >> 7);
+            numbers[k][i] = (int16_t)((int)((i + 5) * (k + 1) * 977 % 5800) - 2900);
+        }
+        sources[0][k] = bytes[k];
+        sources[1][k] = numbers[k];
+    }
+    memset(sums, 0x55, sizeof sums);
+    set->integers.weigh_bytes(sums[0], sources[0], short_taps, count, n);
+    set->integers.weigh_sums(sums[1], sources[1], short_taps, count, n);
+    for (size_t i = 0; i < SHORT; i++) {
+        int of_bytes = 0, of_sums = 0;
+        for (size_t k = 0; k < count; k++) {
+            of_bytes += bytes[k][i] * short_taps[k];
+            of_sums += numbers[k][i] * short_taps[k];
+        }
+        assert_int_equal((uint16_t)sums[0][i], i < n ? (uint16_t)of_bytes : 0x5555);
+        assert_int_equal((uint16_t)sums[1][i], i < n ? (uint16_t)of_sums : 0x5555);
+    }
 }
+
+static void check_respond(const GfRowSet *set, const GfIntegerResponse *how, size_t n)
+{
+    int16_t sums[SHORT];
+    float row[SHORT];
+    uint8_t bytes[2][SHORT];
+    for (size_t i = 0; i < SHORT; i++)
+        sums[i] = (int16_t)(i * 9277 % 65536 - 32768);
+    memset(bytes, 0x55, sizeof bytes);
+    set->integers.respond(row, sums, how, SHORT);
+    set->integers.respond_bytes(bytes[0], sums, how, false, n);
+    set->integers.respond_bytes(bytes[1], sums, how, true, n);
+    for (size_t i = 0; i < SHORT; i++) {
+        const double sum = how->positive ? (uint16_t)sums[i] : sums[i];
+        const double should = sum * (double)how->factor + (double)how->offset;
+        const double most = fabs(sum * (double)how->factor) + fabs((double)how->offset);
+        assert_true(fabs((double)row[i] - should) <= most * 0x1p-23);
+        assert_true(bytes[0][i] == (i < n ? nearest((double)row[i], 255.0) : 0x55));
+        assert_true(bytes[1][i] == (i < n ? nearest(fabs((double)row[i]), 255.0) : 0x55));
+    }
+}
+
+static void test_short_sums(void **state)
+{
+    static const GfIntegerResponse responses[] = {{1.0F, 0.0F, false},
+                                                  {0.0078125F, 127.5F, false},
+                                                  {0.00390625F, 0.0F, true},
+                                                  {-3e30F, 1.0F, false},
+                                                  {0.0277F, -31.0F, true}};
+    const GfRowSet *set;
+    (void)state;
+    for (size_t s = 0; (set = gf_row_set_at(s)); s++) {
+        for (size_t count = 0; count <= SOURCES; count++)
+            for (size_t n = GF_ALIGNMENT; n < SHORT; n += GF_ALIGNMENT)
+                check_weigh(set, count, n);
+        for (size_t i = 0; i < sizeof responses / sizeof *responses; i++)
+            for (size_t n = 1; n < SHORT; n++)
+                check_respond(set, &responses[i], n);
+    }
+}
+
+/* ---- samples ---- */
 
 static void check_store(const GfRowSet *set, bool wide, GfSample sample, size_t stride)
 {
@@ -149,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moving_sums),
+        cmocka_unit_test(test_short_sums),
         cmocka_unit_test(test_samples_of_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
