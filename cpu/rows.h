@@ -87,8 +87,8 @@ typedef struct GfIntegerResponse {
     bool positive;
 } GfIntegerResponse;
 
-/* Sums of small integers, of which none needs more than 16 bits. n is a multiple of GF_ALIGNMENT but
- * where it is said. */
+/* Sums of small integers, of which none needs more than 16 bits. n is a multiple of GF_ALIGNMENT
+ * but where it is said. */
 typedef struct GfIntegerFunctions {
     /* sums[i] = sum over k of taps[k] * sources[k][i], of bytes or of sums */
     void (*weigh_bytes)(int16_t *sums, const void *const *sources, const int16_t *taps,

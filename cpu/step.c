@@ -1,6 +1,6 @@
 /* A dense bank on a picture is fastest on pixels as they lie, of small integers on bytes in sums of
- * 16 bits, large kernels by transforms, and those whose taps are all the same by running sums; other
- * windows are taken plane by plane. */
+ * 16 bits, large kernels by transforms, and those whose taps are all the same by running sums;
+ * other windows are taken plane by plane. */
 #include "cpu/step.h"
 
 #include <stdlib.h>
