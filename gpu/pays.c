@@ -102,13 +102,13 @@ static bool special_pays_on_bytes(const GfStep *step)
     for (size_t i = 0; i < TAPS; i++)
         taps[i] = gf_linear_tap(linear, 0, i / linear->width, i % linear->width);
     (void)gf_weights_unit(taps, TAPS, &planes);
+    const size_t pixels = step->out_width * step->out_height;
     if (step->channels == 3 && linear->filters > 1 && step->out_width % 16 == 0 &&
-        step->out_width * step->out_height <= 3 << 17)
+        pixels <= (step->out_width < 256 ? 1 << 17 : 3 << 17))
         return false;
     if (step->out_width >= 32 && (linear->filters > 1 || (planes > 1 && !step->separable)))
         return true;
-    return step->out_width >= (step->out_width % 16 ? 128 : 64) ||
-           step->out_width * step->out_height <= 1 << 18;
+    return step->out_width >= (step->out_width % 16 ? 128 : 64) || pixels <= 1 << 18;
 }
 
 /* Do sums of a bank roll? Only where its rows begin as words do. */
@@ -276,7 +276,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return false;
     if (gf_step_is_layer(step) || side < GF_SPECIAL_SIDE)
         return true;
-    const double large = real ? 1 << 20 : 1 << 22;
+    const double large = !real ? 1 << 22 : step->out_width % 4 == 0 ? 1 << 20 : 1 << 21;
     const bool middling = step->channels == 1 && samples >= 1 << 17 && samples < large;
     if (side == GF_SPECIAL_SIDE)
         return !is_product(step, use) ||
@@ -351,24 +351,27 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
  * layers of 5 to 512 channels and 4 to 512 maps: what a launch takes; each tap, which a block's
  * threads wait for; the multiply-adds, of maps (and `tensor`'s of channels) that fill up whole
  * units; and each number that is written. Half of them are within 10 %. `tensor` has another kernel
- * for up to 16 maps, which takes as long for a row of taps as for eight. */
+ * for up to 16 maps, which takes as long for a row of taps as for eight. What a launch takes of
+ * `general` and `implicit` is that of 2026-11-28 (bench/results/2026-11-28-h200-5.md). */
 typedef struct Cost {
     double launch, tap, product, written;
     size_t maps, channels, taps; /* units; taps of a row */
+    double wide;                 /* times taps and products of kernels wider than 3 */
 } Cost;
 
-static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1};
-static const Cost of_few_maps = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 8};
-static const Cost by_general = {1.9, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1, 1};
-static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1};
+static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1, 1.0};
+static const Cost of_few_maps = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 8, 1.0};
+static const Cost by_general = {1.9, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1, 1, 0.78};
+static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1, 1.0};
 
 static double cost_of(const GfLinear *linear, double pixels, const Cost *cost)
 {
     const double column = (double)linear->height * round_up(linear->depth, cost->channels);
     const double maps = round_up(linear->filters, cost->maps);
-    return cost->launch + cost->tap * column * (double)linear->width +
-           cost->written * pixels * (double)linear->filters +
-           cost->product * column * round_up(linear->width, cost->taps) * maps * pixels;
+    const double products = column * round_up(linear->width, cost->taps) * maps * pixels;
+    const double sums = cost->tap * column * (double)linear->width + cost->product * products;
+    return cost->launch + sums * (linear->width > 3 ? cost->wide : 1.0) +
+           cost->written * pixels * (double)linear->filters;
 }
 
 /* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for

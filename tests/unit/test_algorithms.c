@@ -190,15 +190,18 @@ static void test_single_taps(void **unused)
     const struct {
         size_t channels, maps, side;
         const char *name;
-    } cases[] = {{64, 64, 46, "tensor"},   {64, 64, 45, "general"},   {32, 256, 32, "tensor"},
-                 {32, 256, 31, "general"}, {31, 96, 16, "tensor"},    {31, 96, 15, "general"},
-                 {31, 95, 16, "general"},  {8, 256, 16, "tensor"},    {7, 256, 46, "implicit"},
-                 {7, 256, 45, "general"},  {64, 63, 65, "tensor"},    {64, 63, 64, "general"},
-                 {64, 35, 91, "implicit"}, {128, 36, 61, "tensor"},   {128, 36, 60, "implicit"},
-                 {256, 32, 45, "tensor"},  {256, 32, 46, "implicit"}, {399, 32, 22, "implicit"},
-                 {400, 32, 22, "tensor"},  {15, 63, 150, "tensor"},   {15, 35, 150, "implicit"},
-                 {96, 31, 181, "general"}, {96, 31, 182, "implicit"}, {96, 4, 54, "general"},
-                 {256, 4, 15, "tensor"},   {256, 4, 16, "general"},   {256, 3, 15, "general"}};
+    } cases[] = {{64, 64, 64, "tensor"},    {64, 64, 63, "general"},    {32, 256, 46, "tensor"},
+                 {32, 256, 45, "general"},  {31, 96, 16, "tensor"},     {31, 96, 15, "general"},
+                 {31, 95, 16, "general"},   {8, 256, 16, "tensor"},     {7, 256, 46, "implicit"},
+                 {7, 256, 45, "general"},   {64, 63, 65, "tensor"},     {64, 63, 64, "general"},
+                 {64, 35, 91, "implicit"},  {128, 36, 61, "tensor"},    {128, 36, 60, "implicit"},
+                 {255, 256, 17, "tensor"},  {256, 128, 32, "tensor"},   {256, 128, 31, "general"},
+                 {256, 128, 16, "general"}, {256, 128, 15, "implicit"}, {256, 32, 31, "general"},
+                 {256, 32, 32, "implicit"}, {399, 32, 22, "general"},   {400, 32, 22, "tensor"},
+                 {400, 32, 45, "tensor"},   {400, 32, 46, "implicit"},  {15, 63, 150, "tensor"},
+                 {15, 35, 150, "implicit"}, {96, 31, 181, "general"},   {96, 31, 182, "implicit"},
+                 {96, 4, 54, "general"},    {256, 4, 15, "tensor"},     {256, 4, 16, "general"},
+                 {256, 3, 15, "general"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Pair pair = {.format = {.width = cases[i].side,
