@@ -17,7 +17,7 @@ enum {
     PIECE = 2048,    /* samples at once: what is made of them stays in a cache */
     MOST_PARTS = 16, /* of the smallest tap, that the others may be multiples of */
     MOST_TAPS = 256,
-    LARGEST_BOX = 7 /* from which on sums that move are faster (box.h) */
+    LARGEST_BOX = 7 /* beyond which sums that move are faster (box.h) */
 };
 
 /* The taps of one pass that are not zero, and where they lie. */
