@@ -298,7 +298,7 @@ static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pix
     if (step->in != GF_U8 && step->in != GF_F32)
         return side >= 7 && maps >= 16 && pixels >= 1 << 18;
     if (side >= 7)
-        return maps > GF_SPECIAL_HELD_7 || (double)maps * pixels > 1 << 20;
+        return maps > GF_SPECIAL_HELD_7 || (double)maps * pixels > (maps < 16 ? 1 << 20 : 1 << 18);
     if (side < 5 || maps < 8)
         return false;
     return pixels < 1 << 17 ? maps > GF_SPECIAL_HELD_5 : step->in == GF_U8 && pixels < 1 << 19;

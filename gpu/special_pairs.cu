@@ -1,4 +1,4 @@
-/* Method `special` for one kernel of 3 x 3 or 5 x 5 on a channel of 16 bits, integers or halves,
+/* Method `special` for one kernel of 3 x 3 or 5 x 5 on a channel of 16 bits, or of 5 x 5 on halves,
  * whose rows are whole vectors. (Of pictures that are not large: special_maps.cu.)
  *
  * A warp owns a short strip, as in special_short.cu: 8 output rows of 256 samples. It begins to
@@ -212,13 +212,6 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     return gf_launch_early(kernel, gf_spread(kernel, {grid, 32 * WARPS}), stream, s);
 }
 
-template <typename In, typename Out>
-cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
-{
-    return launch->step->linear.width == 3 ? run<In, Out, 3>(launch, stream)
-                                           : run<In, Out, 5>(launch, stream);
-}
-
 } // namespace
 
 /* Of all launches of a step or of none: other forms may add an offset elsewhere. */
@@ -237,6 +230,8 @@ extern "C" bool gf_special_is_pairs(const GfLaunch *launch)
 
 extern "C" cudaError_t gf_launch_special_pairs(const GfLaunch *launch, cudaStream_t stream)
 {
-    return launch->step->in == GF_U16 ? run_side<uint16_t, uint16_t>(launch, stream)
-                                      : run_side<__half, float>(launch, stream);
+    if (launch->step->in != GF_U16)
+        return run<__half, float, 5>(launch, stream);
+    return launch->step->linear.width == 3 ? run<uint16_t, uint16_t, 3>(launch, stream)
+                                           : run<uint16_t, uint16_t, 5>(launch, stream);
 }

@@ -137,8 +137,9 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
     constexpr int RUN = F::lane_words > 9 ? 1 : INSIDE ? 3 : 2;
     const int team = static_cast<int>(threadIdx.x) / TEAM;
     const int rows = tile.in_rows * (F::single ? 1 : q.p.depth);
-    const long long left =
-        INSIDE ? (tile.x * F::stride + q.p.origin_x) * static_cast<long long>(q.size) : 0;
+    const long long top = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
+    const long long left = (tile.x * F::stride + q.p.origin_x) * static_cast<long long>(q.size) +
+                           static_cast<long long>(tile.n * q.p.in.batch);
     for (int first = 0; first < rows; first += RUN * TEAMS) {
         Samples<F> samples[RUN];
         float lifts[RUN];
@@ -146,15 +147,17 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
         for (int i = 0; i < RUN; i++) {
             const Line line = find_line<F::single>(q, tile, first + i * TEAMS + team);
             lifts[i] = q.lifts[line.channel];
-            const size_t row = shared.lines[line.y];
-            const char *from = INSIDE || row != NOWHERE ? samples_of(q) + left + row +
-                                                              line.channel * q.p.in.plane * q.size
-                                                        : nullptr;
+            const size_t plane = line.channel * q.p.in.plane * q.size;
             const float centre = F::exact ? q.centres[line.channel] : 0.0F;
-            if constexpr (INSIDE)
-                samples[i] = load_inside<F>(reinterpret_cast<const In *>(from), centre);
-            else
+            if constexpr (INSIDE) {
+                const char *row =
+                    gf_row<char>(q.p.in, static_cast<size_t>(top + line.y)) + left + plane;
+                samples[i] = load_inside<F>(reinterpret_cast<const In *>(row), centre);
+            } else {
+                const size_t row = shared.lines[line.y];
+                const char *from = row != NOWHERE ? samples_of(q) + row + plane : nullptr;
                 samples[i] = load_row<F, In>(q, from, shared.places, centre);
+            }
         }
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
@@ -297,17 +300,18 @@ __device__ void stage_bytes(const Layer &q, const Tile &tile, const Shared &shar
     }
 }
 
-/* Does the whole of a tile's input lie on the picture, and a channel's samples side by side? */
-template <typename F> __device__ bool is_inside(const Layer &q, const Tile &tile)
+/* Does the whole of a tile's input lie on the picture, and a channel's samples side by side, so
+ * that nobody asks where they are? (Bytes in fours are brought by stage_bytes(), which does.) */
+template <typename F, typename In> __device__ bool is_inside(const Layer &q, const Tile &tile)
 {
     const long long x = tile.x * F::stride + q.p.origin_x;
     const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
-    return q.p.in.pixel == 1 && x >= 0 && x + 2 * F::words <= q.p.in_width && y >= 0 &&
-           y + tile.in_rows <= q.p.in_height;
+    return !std::is_void_v<In> && !(F::exact && F::quads) && q.p.in.pixel == 1 && x >= 0 &&
+           x + 2 * F::words <= q.p.in_width && y >= 0 && y + tile.in_rows <= q.p.in_height;
 }
 
 template <typename F, typename In>
-__device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &shared)
+__device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &shared, bool inside)
 {
     if constexpr (F::exact && !F::single) {
         if (q.p.in.pixel == COLOURS && q.p.depth == COLOURS)
@@ -317,7 +321,7 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
         if (q.p.in.pixel == 1)
             return stage_bytes<F, 1>(q, tile, shared);
     } else if constexpr (!std::is_void_v<In>) {
-        if (is_inside<F>(q, tile))
+        if (inside)
             return stage<F, In, true>(q, tile, shared);
     }
     stage<F, In, false>(q, tile, shared);
@@ -345,26 +349,24 @@ __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, con
 
 /* A block's units, all warps at a row of them at a time. */
 template <typename F, bool SAME>
-__device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared)
+__device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared, Run<F> *mine)
 {
     static_assert(F::single && !F::pairs);
-    constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
     const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
     const uint32_t *lane_words = shared.words + lane / 4 * F::lane_apart + lane % 4;
     bool odd = false;
     for (int run = tile.run; run < tile.end; run++) {
-        const Finish<F> mine = find_finish<F>(q, run);
-        Taps<F> taps;
-        read_taps<F>(q.weights + static_cast<size_t>(run) * CHANNEL + lane, &taps);
+        if (!F::early || run > tile.run)
+            read_run<F>(q, run, mine);
         for (int y = 0; y < tile.rows; y += F::unit_rows, odd = !odd) {
             float *kept = shared.kept + (odd ? F::kept_floats : 0);
             for (int column = warp; column < across; column += WARPS) {
                 const uint32_t *words = lane_words + y * F::stride * F::pitch +
                                         column * (F::columns / F::shifts) * F::apart;
                 Sums<F> sums = {};
-                add_channel<F, SAME>(taps, words, shared.scales + y * F::stride, &sums);
-                finish<F>(q, tile, run, column * F::columns, y, mine, sums, kept);
+                add_channel<F, SAME>(mine->taps[0], words, shared.scales + y * F::stride, &sums);
+                finish<F>(q, tile, run, column * F::columns, y, mine->finish, sums, kept);
             }
             __syncthreads();
             if (tile.x > 0 && tile.columns == F::tile_columns)
@@ -393,18 +395,25 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
     GF_BLOCK_MEMORY(__align__(16) uint32_t, memory);
     const Tile tile = find_tile<F>(q);
     const Shared shared = find_shared<F>(q, memory);
-    find_input<F>(q, tile, shared);
+    const bool inside = is_inside<F, In>(q, tile);
+    Run<F> run;
+    if (F::early)
+        read_run<F>(q, tile.run, &run);
+    if (!inside)
+        find_input<F>(q, tile, shared);
     gf_wait_for_stream();
-    __syncthreads();
-    stage_tile<F, In>(q, tile, shared);
+    if (!inside)
+        __syncthreads();
+    stage_tile<F, In>(q, tile, shared, inside);
     __syncthreads();
     const bool same = F::exact || are_same(q, tile, shared.scales);
     if constexpr (F::woven)
-        same ? run_woven<F, true>(q, tile, shared) : run_woven<F, false>(q, tile, shared);
+        same ? run_woven<F, true>(q, tile, shared, &run)
+             : run_woven<F, false>(q, tile, shared, &run);
     else if (same)
-        run_units<F, true>(q, tile, shared);
+        run_units<F, true>(q, tile, shared, &run);
     else
-        run_units<F, false>(q, tile, shared);
+        run_units<F, false>(q, tile, shared, &run);
 }
 
 /* ---- a launch ---- */

@@ -54,6 +54,7 @@ struct Form {
     static constexpr int steps = PAIRS ? (HEIGHT + 1) / 2 : HEIGHT; /* GfTensorFirst.steps */
     /* Channels whose taps stay in registers from unit to unit; 0: those of no channel. */
     static constexpr int kept = SINGLE ? 1 : PAIRS ? GF_FIRST_COLOURS : 0;
+    static constexpr bool early = FEW && !TALL; /* taps are read while samples come */
     static constexpr int shifts = STRIDE == 1 ? 2 : 1;
     static constexpr int windows = FEW ? 16 : 8; /* of a product */
     static constexpr int maps = (FEW ? 8 : 16) / shifts;
@@ -111,7 +112,8 @@ struct Layer {
     const float *outside;           /* GfStep.outside */
     float centres[GF_FIRST_CHANNELS];
     bool vectors; /* may a thread's pixels be stored as one? */
-    bool plain;   /* and are they f32, with nothing done to them but scale and offset? */
+    bool plain;   /* and are they f32, with nothing done to them but scale and offset, no further
+                     from a tile's first than an int tells? */
 };
 
 /* Where a block works: its first pixel, its picture and its maps. */
@@ -392,18 +394,18 @@ __device__ void store(const Layer &q, const Tile &tile, int o, int x, int y,
                                 v + r * N);
 }
 
-/* The same of pairs of floats, all of them on the picture, and that no further from its first than
- * an int tells. */
+/* The same where they are plain, and all on the picture. */
 template <typename F>
 __device__ void store_plain(const Layer &q, const Tile &tile, int o, int x, int y,
                             const float (&v)[F::unit_rows * F::thread_columns])
 {
+    constexpr int N = F::thread_columns;
     const unsigned stride = static_cast<unsigned>(q.p.out.stride / sizeof(float));
     unsigned at = static_cast<unsigned>(o) * static_cast<unsigned>(q.p.out.plane) + y * stride + x;
     float *out = reinterpret_cast<float *>(tile.out);
 #pragma unroll
     for (int r = 0; r < F::unit_rows; r++, at += stride)
-        *reinterpret_cast<float2 *>(out + at) = {v[2 * r], v[2 * r + 1]};
+        gf_store_samples<N, F::few>(out + at, 1, N, true, v + r * N);
 }
 
 /* Leaves a thread's samples of a map of the run, from column x of the tile on, for store_kept(). */
@@ -516,7 +518,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
                                                         : sum[F::thread_maps == 1 ? j : 2 + j];
             v[i] = fmaf(own, scale, shift);
         }
-        if (F::tall && q.plain && x + N <= tile.columns && y + F::unit_rows <= tile.rows) {
+        if (!F::woven && q.plain && x + N <= tile.columns && y + F::unit_rows <= tile.rows) {
             store_plain<F>(q, tile, o, x, y, v);
             continue;
         }
@@ -537,32 +539,94 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
 
 /* ---- a block's work ---- */
 
-template <typename F, bool SAME, int WARPS = gf_first::WARPS>
-__device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared)
+/* What a thread keeps of a run from unit to unit. */
+template <typename F> struct Run {
+    Finish<F> finish;
+    Taps<F> taps[F::kept ? F::kept : 1]; /* of channels that are kept */
+};
+
+template <typename F> __device__ void read_run(const Layer &q, int i, Run<F> *run)
 {
     constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
-    const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-    const int across = (tile.columns + F::columns - 1) / F::columns;
+    const uint4 *weights = q.weights + static_cast<size_t>(i) * F::kept * CHANNEL;
+#pragma unroll
+    for (int c = 0; c < F::kept; c++)
+        read_taps<F>(weights + c * CHANNEL + threadIdx.x % WARP, &run->taps[c]);
+    run->finish = find_finish<F>(q, i);
+}
+
+/* A warp's units: from one to the next it goes `across` columns and `down` rows on, and to the next
+ * row where that is beyond the tile. Few maps take up to 5 % less time so, other forms as much less
+ * by a loop. */
+template <typename F, int WARPS> struct Walk {
+    int column, y; /* of its unit; rows are samples */
+    int columns, across, down;
+
+    __device__ explicit Walk(const Tile &tile)
+    {
+        const int warp = static_cast<int>(threadIdx.x) / WARP;
+        columns = (tile.columns + F::columns - 1) / F::columns;
+        column = warp % columns;
+        y = warp / columns * F::unit_rows;
+        across = WARPS % columns;
+        down = WARPS / columns * F::unit_rows;
+    }
+
+    __device__ void advance()
+    {
+        column += across;
+        y += down;
+        if (column >= columns) {
+            column -= columns;
+            y += F::unit_rows;
+        }
+    }
+};
+
+/* The same by a loop. */
+template <typename F, int WARPS> struct Loop {
+    int column, y, columns;
+
+    __device__ explicit Loop(const Tile &tile)
+        : column(static_cast<int>(threadIdx.x) / WARP), y(0),
+          columns((tile.columns + F::columns - 1) / F::columns)
+    {
+        wrap();
+    }
+
+    __device__ void wrap()
+    {
+        for (; column >= columns; column -= columns)
+            y += F::unit_rows;
+    }
+
+    __device__ void advance()
+    {
+        column += WARPS;
+        wrap();
+    }
+};
+
+/* `mine` is the tile's first run where that is read early. */
+template <typename F, bool SAME, int WARPS = gf_first::WARPS>
+__device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared, Run<F> *mine)
+{
+    constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
+    using Units = std::conditional_t<F::early, Walk<F, WARPS>, Loop<F, WARPS>>;
+    const int lane = threadIdx.x % WARP;
     const int depth = F::kept ? F::kept : q.p.depth;
     const uint32_t *lane_words =
         shared.words + lane / 4 * F::lane_apart + (F::pairs ? lane % 2 : lane % 4);
     for (int run = tile.run; run < tile.end; run++) {
         const uint4 *weights = q.weights + static_cast<size_t>(run * depth) * CHANNEL + lane;
-        const Finish<F> mine = find_finish<F>(q, run);
-        Taps<F> taps[F::kept ? F::kept : 1];
-#pragma unroll
-        for (int c = 0; c < F::kept; c++)
-            read_taps<F>(weights + c * CHANNEL, &taps[c]);
-        for (int column = warp, y = 0;; column += WARPS) {
-            for (; column >= across; column -= across)
-                y += F::unit_rows;
-            if (y >= tile.rows)
-                break;
+        if (!F::early || run > tile.run)
+            read_run<F>(q, run, mine);
+        for (Units units(tile); units.y < tile.rows; units.advance()) {
             Sums<F> sums = {};
             const auto add = [&](const Taps<F> &of, int c) {
-                const int row = c * q.rows + y * F::stride;
-                const uint32_t *words =
-                    lane_words + row * F::pitch + column * (F::columns / F::shifts) * F::apart;
+                const int row = c * q.rows + units.y * F::stride;
+                const uint32_t *words = lane_words + row * F::pitch +
+                                        units.column * (F::columns / F::shifts) * F::apart;
                 if constexpr (F::pairs)
                     add_pairs<F, SAME>(of, words, shared.scales + row, &sums);
                 else
@@ -570,12 +634,12 @@ __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared
             };
 #pragma unroll
             for (int c = 0; c < F::kept; c++)
-                add(taps[c], c);
+                add(mine->taps[c], c);
             for (int c = F::kept; c < depth; c++) {
-                read_taps<F>(weights + c * CHANNEL, &taps[0]);
-                add(taps[0], c);
+                read_taps<F>(weights + c * CHANNEL, &mine->taps[0]);
+                add(mine->taps[0], c);
             }
-            finish<F>(q, tile, run, column * F::columns, y, mine, sums);
+            finish<F>(q, tile, run, units.column * F::columns, units.y, mine->finish, sums);
         }
     }
 }
@@ -598,6 +662,11 @@ template <typename F> Layer describe(const GfLaunch *launch)
     for (size_t c = 0; step->centres && c < step->channels; c++)
         q.centres[c] = static_cast<float>(step->centres[c]);
     q.vectors = gf_rows_aligned(launch->out, step->out, F::thread_columns);
+    const size_t rows = launch->y1 - launch->y0;
+    const size_t reach =
+        launch->out.plane * step->out_channels + launch->out.stride / sizeof(float) * rows;
+    q.plain =
+        q.vectors && step->out == GF_F32 && step->posts == 0 && !q.outside && reach <= INT_MAX;
     return q;
 }
 

@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(PICTURE_WARPS *WARP, F::blocks)
     tile.columns = static_cast<int>(q.p.out_width);
     tile.end = q.runs;
     float unit = 0.0F;
+    Run<F> run;
     gf_wait_for_stream();
     copy_picture<THREADS>(q, blockIdx.x, raw);
     for (size_t n = blockIdx.x; n < q.p.count; n += gridDim.x) {
@@ -105,9 +106,9 @@ __global__ void __launch_bounds__(PICTURE_WARPS *WARP, F::blocks)
         unit = shared.scales[0];
         tile.out = static_cast<unsigned char *>(q.p.out.samples) + n * q.p.out.batch;
         if (same)
-            run_units<F, true, PICTURE_WARPS>(q, tile, shared);
+            run_units<F, true, PICTURE_WARPS>(q, tile, shared, &run);
         else
-            run_units<F, false, PICTURE_WARPS>(q, tile, shared);
+            run_units<F, false, PICTURE_WARPS>(q, tile, shared, &run);
     }
 }
 
@@ -153,8 +154,6 @@ template <bool PAIRS> cudaError_t run_pictures(const GfLaunch *launch, cudaStrea
     const GfStep *step = launch->step;
     Layer q = describe<F>(launch);
     q.rows = static_cast<int>(picture_rows(step));
-    q.plain = q.vectors && step->out == GF_F32 && step->posts == 0 &&
-              launch->out.batch / sizeof(float) <= INT_MAX;
     const unsigned blocks = static_cast<unsigned>(F::blocks * gf_multiprocessors());
     return gf_launch_early(tensor_pictures<F, PAIRS>,
                            {blocks, PICTURE_WARPS * WARP, picture_bytes(step)}, stream, q);

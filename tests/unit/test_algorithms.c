@@ -232,6 +232,31 @@ static void test_minibatches(void **unused)
     assert_string_equal(chosen_for(&pair, false, 1024, 90), "special");
 }
 
+/* One channel under 7 x 7 taps: a small picture's maps go to tensor cores where they are many. */
+static void test_maps_of_small_pictures(void **unused)
+{
+    const struct {
+        size_t side, maps; /* of the maps */
+        const char *name;
+    } cases[] = {{512, 4, "special"},
+                 {516, 4, "tensor"},
+                 {128, 16, "special"},
+                 {160, 16, "tensor"},
+                 {256, 16, "tensor"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t bytes = 0; bytes < 2; bytes++) {
+            const Pair pair = {.format = {.width = cases[i].side + 6,
+                                          .height = cases[i].side + 6,
+                                          .channels = 1,
+                                          .sample = bytes ? GF_U8 : GF_F32},
+                               .out = GF_F32,
+                               .maps = cases[i].maps,
+                               .side = 7};
+            assert_string_equal(chosen(&pair, 90), cases[i].name);
+        }
+}
+
 /* Windows that far apart have room in the shared memory of cards with products of groups alone. */
 static void test_dilated_layers(void **unused)
 {
@@ -470,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_measured_layers),
         cmocka_unit_test(test_single_taps),
         cmocka_unit_test(test_minibatches),
+        cmocka_unit_test(test_maps_of_small_pictures),
         cmocka_unit_test(test_layers_on_pictures),
         cmocka_unit_test(test_measured_pictures),
         cmocka_unit_test(test_rows),
