@@ -297,11 +297,18 @@ static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pix
         return false;
     if (step->in != GF_U8 && step->in != GF_F32)
         return side >= 7 && maps >= 16 && pixels >= 1 << 18;
+    /* Of its tiles of 128 columns and 8 maps. */
+    const double used =
+        (double)maps / round_up(maps, 8) * (double)step->out_width / round_up(step->out_width, 128);
+    if (side >= 7 && maps > 4 && maps < 16)
+        return (double)maps * pixels * used > 15 << 16;
     if (side >= 7)
         return maps > GF_SPECIAL_HELD_7 || (double)maps * pixels > (maps < 16 ? 1 << 20 : 1 << 18);
     if (side < 5 || maps < 8)
         return false;
-    return pixels < 1 << 17 ? maps > GF_SPECIAL_HELD_5 : step->in == GF_U8 && pixels < 1 << 19;
+    if (pixels < 1 << 17)
+        return maps > GF_SPECIAL_HELD_5 && (step->in == GF_U8 || pixels < 1 << 13 || used >= 0.85);
+    return step->in == GF_U8 && pixels < 1 << 19;
 }
 
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.
@@ -336,12 +343,36 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     return vectors && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
 }
 
+/* Of one channel under small kernels, every other pixel: `shared` makes so few outputs faster. */
+static bool are_few_outputs(const GfStep *step, double pixels)
+{
+    const GfLinear *linear = &step->linear;
+    return linear->depth == 1 && step->stride_x == 2 && linear->width <= 5 && linear->height <= 5 &&
+           (double)linear->filters * pixels < 1 << 18;
+}
+
+/* Of several, far apart: `implicit` is faster on small pictures, but of bytes for many maps. */
+static bool tensor_pays_on_few_windows(const GfStep *step, double pixels)
+{
+    const size_t maps = step->linear.filters;
+    if (step->in == GF_U8)
+        return pixels >= 1 << 12 || maps < 6 || maps >= 32;
+    return pixels >= 1 << 13 || maps < 6;
+}
+
 static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    const double work = (double)(gf_linear_taps(linear) * linear->filters) * pixels;
+    if (linear->depth > 1 && step->stride_x == 4 && !tensor_pays_on_few_windows(step, pixels))
+        return false;
+    if (linear->depth > 1 && step->stride_x == 1 && linear->filters >= 4)
+        return work >= (linear->depth > GF_FIRST_COLOURS ? 1 << 23 : 1 << 22);
     if (linear->depth > 1)
-        return (double)(gf_linear_taps(linear) * linear->filters) * pixels >= 1 << 20;
+        return work >= 1 << 20;
+    if (are_few_outputs(step, pixels))
+        return false;
     return step->stride_x > 1 || tensor_pays_on_gray(step, side, pixels, use);
 }
 
@@ -349,10 +380,11 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 
 /* Microseconds of a layer of squares on one group of channels, fitted by least squares to 380
  * layers of 5 to 512 channels and 4 to 512 maps: what a launch takes; each tap, which a block's
- * threads wait for; the multiply-adds, of maps (and `tensor`'s of channels) that fill up whole
- * units; and each number that is written. Half of them are within 10 %. `tensor` has another kernel
- * for up to 16 maps, which takes as long for a row of taps as for eight. What a launch takes of
- * `general` and `implicit` is that of 2026-11-28 (bench/results/2026-11-28-h200-5.md). */
+ * threads wait for; the multiply-adds, of maps (and `tensor`'s of channels, and `general`'s of
+ * pixels) that fill up whole units; and each number that is written. Half of them are within 10 %.
+ * `tensor` has another kernel for up to 16 maps, which takes as long for a row of taps as for
+ * eight. Those of it and of `general` are of 337 layers of 2026-11-29
+ * (bench/results/2026-11-29-h200.md), what a launch takes of `implicit` of 2026-11-28. */
 typedef struct Cost {
     double launch, tap, product, written;
     size_t maps, channels, taps; /* units; taps of a row */
@@ -360,52 +392,72 @@ typedef struct Cost {
 } Cost;
 
 static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1, 1.0};
-static const Cost of_few_maps = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 8, 1.0};
-static const Cost by_general = {1.9, 5.72e-3, 4.86e-8, 4.45e-6, 8, 1, 1, 0.78};
+static const Cost of_few_maps = {8.22, 2.1e-3, 1.24e-8, 4.6e-6, 64, 16, 8, 1.04};
+static const Cost by_general = {1.9, 6.5e-3, 4.9e-8, 4.5e-6, 8, 1, 1, 0.82};
 static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1, 1.0};
 
-static double cost_of(const GfLinear *linear, double pixels, const Cost *cost)
+/* `filled`: the part of all pixels that a method computes which the layer has. */
+static double cost_of(const GfLinear *linear, double pixels, double filled, const Cost *cost)
 {
     const double column = (double)linear->height * round_up(linear->depth, cost->channels);
     const double maps = round_up(linear->filters, cost->maps);
-    const double products = column * round_up(linear->width, cost->taps) * maps * pixels;
+    const double products = column * round_up(linear->width, cost->taps) * maps * pixels / filled;
     const double sums = cost->tap * column * (double)linear->width + cost->product * products;
     return cost->launch + sums * (linear->width > 3 ? cost->wide : 1.0) +
            cost->written * pixels * (double)linear->filters;
+}
+
+/* How much of its blocks of 16 x 8 pixels `general` fills. */
+static double filled_by_general(const GfStep *step)
+{
+    return (double)step->out_width * (double)step->out_height /
+           (round_up(step->out_width, 16) * round_up(step->out_height, 8));
+}
+
+static double cost_by_general(const GfStep *step, double pixels)
+{
+    return cost_of(&step->linear, pixels, filled_by_general(step), &by_general);
+}
+
+static double cost_by_implicit(const GfStep *step, double pixels)
+{
+    return cost_of(&step->linear, pixels, 1.0, &by_implicit);
 }
 
 /* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for
  * windows and taps that are not side by side know nothing when compiled. */
 static bool general_pays_on_squares(const GfStep *step, double pixels)
 {
-    return gf_step_is_dense(step) && cost_of(&step->linear, pixels, &by_general) <=
-                                         cost_of(&step->linear, pixels, &by_implicit);
+    return gf_step_is_dense(step) &&
+           cost_by_general(step, pixels) <= cost_by_implicit(step, pixels);
 }
 
 static bool tensor_pays_on_squares(const GfStep *step, double pixels)
 {
     const GfLinear *linear = &step->linear;
-    const Cost *other = general_pays_on_squares(step, pixels) ? &by_general : &by_implicit;
     const Cost *own = linear->filters <= 16 ? &of_few_maps : &on_tensor_cores;
-    return cost_of(linear, pixels, own) < cost_of(linear, pixels, other);
+    return cost_of(linear, pixels, 1.0, own) <
+           (general_pays_on_squares(step, pixels) ? cost_by_general : cost_by_implicit)(step,
+                                                                                        pixels);
 }
 
 /* Single taps, piece by piece; of a few deep maps the others' blocks have long to go, and of many
- * shallow ones nearly all time goes by what they write. */
+ * pixels nearly all time goes by what they write. (bench/results/2026-11-29-h200.md) */
 static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
 {
     const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
     const double work = (double)(depth * linear->filters) * pixels;
+    const double much = pixels > 1 << 12                 ? 1 << 24
+                        : depth % 32 == 0 && depth < 256 ? 3 << 23
+                                                         : 1 << 25;
     if (depth < 8 || maps < 4)
         return false;
-    if (depth < 32 && maps >= 96)
-        return pixels >= 1 << 8;
-    if (maps >= 36 && maps < 64 && work >= 1 << 24)
+    if (maps >= 36 && maps < 64 && work >= much)
         return true;
     if (depth < 16)
         return false;
     if (maps >= 64)
-        return work >= (depth >= 256 ? 1 << 25 : 1 << 24);
+        return work >= much;
     if (maps < 32)
         return depth >= 256 && pixels < 1 << 8;
     return depth >= 400 && pixels < 1 << 11;
@@ -415,9 +467,10 @@ static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
 {
     const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
     if (maps < 32)
-        return pixels < 1 << 15;
+        return pixels < 1 << 15 &&
+               (depth < 160 || maps < 8 || pixels < 1 << 9 || pixels >= 1 << 13);
     if (maps < 64)
-        return pixels < 1 << 10 || (pixels < 1 << 13 && depth < 128) ||
+        return pixels < 1 << 10 || (pixels < 1 << 13 && depth < 256) ||
                (pixels >= 1 << 14 && depth >= 16);
     if (depth >= 256 && pixels < 1 << 8)
         return false;
@@ -430,13 +483,6 @@ static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
 static double outputs_of_groups(const GfStep *step, const GfUse *use)
 {
     return pixels_of(step, use) * (double)step->linear.groups;
-}
-
-/* How much of its blocks of 16 x 8 pixels `general` fills. */
-static double filled_by_general(const GfStep *step)
-{
-    return (double)step->out_width * (double)step->out_height /
-           (round_up(step->out_width, 16) * round_up(step->out_height, 8));
 }
 
 static bool tensor_pays_on_groups(const GfStep *step, const GfUse *use)
@@ -527,6 +573,13 @@ bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return false;
     if (linear->groups > 1)
         return implicit_pays_on_groups(step, use);
+    const double pixels = pixels_of(step, use);
+    const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    if (are_few_outputs(step, pixels))
+        return false;
+    if (linear->depth <= GF_FIRST_CHANNELS && step->stride_x == 4 && side >= 5 &&
+        linear->filters <= 12)
+        return pixels < 1 << 13;
     const bool gathers_bytes = step->in == GF_U8 && step->stride_x > 1 && linear->filters < 8;
-    return !gathers_bytes || pixels_of(step, use) < 1 << 13;
+    return !gathers_bytes || pixels < 1 << 13;
 }

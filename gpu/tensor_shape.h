@@ -387,15 +387,16 @@ static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
     const size_t pairs = (linear->depth + 15) / 16, maps = linear->filters / linear->groups;
-    const size_t most = linear->width == 1 ? 4 : linear->width <= 3 ? 2 : 1;
     const size_t reach_x = (linear->width - 1) * step->dilation_x;
     const size_t reach_y = (linear->height - 1) * step->dilation_y;
     GfTensorFlat shape;
-    size_t run = most;
-    while (pairs % run != 0)
-        run /= 2;
+    /* Pairs of octets of a step. Of single taps it waits as long for one as for four: zeros fill
+     * it (bench/results/2026-11-29-h200.md). */
+    size_t run = linear->width <= 3 && pairs % 2 == 0 ? 2 : 1;
+    if (linear->width == 1)
+        run = pairs > 2 ? 4 : pairs;
     shape.octets = 2 * run;
-    shape.stages = pairs / run;
+    shape.stages = (pairs + run - 1) / run;
     shape.phases_x = reach_x > 0 ? step->stride_x : 1;
     shape.phases_y = reach_y > 0 ? step->stride_y : 1;
     shape.right = reach_x / step->stride_x;
@@ -487,7 +488,7 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
     if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
         linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
         step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
-        step->dilation_y > GF_FLAT_SIDE || linear->depth < 8 ||
+        step->dilation_y > GF_FLAT_SIDE || linear->depth <= GF_FIRST_CHANNELS ||
         linear->filters / linear->groups <= 16 || step->out_width >= 1 << 24 ||
         linear->groups * linear->depth >= 1 << 19)
         return false;

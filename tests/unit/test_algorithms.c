@@ -16,7 +16,7 @@ typedef struct Pair {
     GfFormat format;
     GfSample out;
     size_t maps, side;
-    size_t dilation;             /* 0: 1 */
+    size_t dilation, stride;     /* 0: 1 */
     GfPool pool;                 /* its size is 2 x 2 where there is none */
     bool bank;                   /* a filter on pictures, no layer */
     size_t groups;               /* 0: 1 */
@@ -45,6 +45,8 @@ static GfFilter *make_filter(const Pair *pair)
             GF_OK);
     if (pair->dilation)
         linear->sampling.dilation_x = linear->sampling.dilation_y = pair->dilation;
+    if (pair->stride)
+        linear->sampling.stride_x = linear->sampling.stride_y = pair->stride;
     for (size_t i = 0; i < linear->filters * gf_linear_taps(linear); i++)
         linear->weights[i] = 1.0 / (double)(side * side);
     if (pair->before)
@@ -178,6 +180,8 @@ static void test_measured_layers(void **unused)
         {GF_F32, 87, 199, 3, 12, 82, "tensor"},   {GF_F32, 14, 334, 5, 112, 16, "tensor"},
         {GF_F32, 213, 18, 3, 104, 194, "tensor"}, {GF_F32, 489, 191, 5, 90, 141, "tensor"},
         {GF_F32, 16, 64, 3, 32, 32, "general"},   {GF_F32, 256, 128, 7, 224, 224, "tensor"},
+        {GF_F32, 6, 132, 5, 240, 156, "tensor"},  {GF_F32, 5, 64, 3, 112, 112, "general"},
+        {GF_F32, 45, 7, 7, 176, 8, "general"},    {GF_F32, 34, 18, 7, 8, 7, "tensor"},
         {GF_F32, 380, 24, 3, 64, 160, "tensor"},  {GF_F32, 21, 4, 1, 240, 192, "implicit"},
         {GF_F32, 509, 25, 1, 15, 11, "tensor"},   {GF_F32, 18, 43, 1, 19, 25, "general"}};
     (void)unused;
@@ -190,18 +194,20 @@ static void test_single_taps(void **unused)
     const struct {
         size_t channels, maps, side;
         const char *name;
-    } cases[] = {{64, 64, 64, "tensor"},    {64, 64, 63, "general"},    {32, 256, 46, "tensor"},
-                 {32, 256, 45, "general"},  {31, 96, 16, "tensor"},     {31, 96, 15, "general"},
-                 {31, 95, 16, "general"},   {8, 256, 16, "tensor"},     {7, 256, 46, "implicit"},
-                 {7, 256, 45, "general"},   {64, 63, 65, "tensor"},     {64, 63, 64, "general"},
-                 {64, 35, 91, "implicit"},  {128, 36, 61, "tensor"},    {128, 36, 60, "implicit"},
-                 {255, 256, 17, "tensor"},  {256, 128, 32, "tensor"},   {256, 128, 31, "general"},
-                 {256, 128, 16, "general"}, {256, 128, 15, "implicit"}, {256, 32, 31, "general"},
-                 {256, 32, 32, "implicit"}, {399, 32, 22, "general"},   {400, 32, 22, "tensor"},
-                 {400, 32, 45, "tensor"},   {400, 32, 46, "implicit"},  {15, 63, 150, "tensor"},
-                 {15, 35, 150, "implicit"}, {96, 31, 181, "general"},   {96, 31, 182, "implicit"},
-                 {96, 4, 54, "general"},    {256, 4, 15, "tensor"},     {256, 4, 16, "general"},
-                 {256, 3, 15, "general"}};
+    } cases[] = {{64, 64, 65, "tensor"},    {64, 64, 64, "general"},   {32, 256, 56, "tensor"},
+                 {32, 256, 55, "general"},  {31, 96, 76, "tensor"},    {31, 96, 75, "general"},
+                 {8, 256, 64, "implicit"},  {8, 256, 63, "general"},   {7, 256, 46, "implicit"},
+                 {7, 256, 45, "general"},   {64, 63, 65, "tensor"},    {64, 63, 64, "general"},
+                 {64, 35, 91, "implicit"},  {128, 36, 65, "tensor"},   {128, 36, 64, "general"},
+                 {255, 256, 23, "tensor"},  {255, 256, 22, "general"}, {256, 128, 32, "tensor"},
+                 {256, 128, 31, "general"}, {256, 128, 16, "general"}, {256, 128, 15, "implicit"},
+                 {256, 32, 31, "general"},  {256, 32, 32, "implicit"}, {399, 32, 22, "general"},
+                 {400, 32, 22, "tensor"},   {400, 32, 45, "tensor"},   {400, 32, 46, "implicit"},
+                 {15, 63, 150, "tensor"},   {15, 35, 150, "implicit"}, {96, 31, 181, "general"},
+                 {96, 31, 182, "implicit"}, {96, 4, 54, "general"},    {256, 8, 22, "general"},
+                 {256, 8, 23, "implicit"},  {256, 8, 90, "implicit"},  {256, 8, 91, "general"},
+                 {256, 7, 23, "general"},   {159, 8, 23, "general"},   {256, 4, 15, "tensor"},
+                 {256, 4, 16, "general"},   {256, 3, 15, "general"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Pair pair = {.format = {.width = cases[i].side,
@@ -211,6 +217,37 @@ static void test_single_taps(void **unused)
                            .out = GF_F32,
                            .maps = cases[i].maps,
                            .side = 1};
+        assert_string_equal(chosen(&pair, 90), cases[i].name);
+    }
+}
+
+/* Windows that are not side by side, on few channels: few of them are no work for tensor cores. */
+static void test_few_windows(void **unused)
+{
+    const struct {
+        GfSample sample;
+        size_t channels, maps, side, stride, rows, columns; /* of a map */
+        const char *name;
+    } cases[] = {
+        {GF_F32, 1, 12, 3, 2, 104, 35, "shared"},   {GF_F32, 1, 36, 3, 2, 129, 192, "tensor"},
+        {GF_U8, 1, 16, 5, 2, 61, 119, "shared"},    {GF_U8, 1, 72, 5, 2, 184, 48, "tensor"},
+        {GF_F32, 1, 8, 9, 2, 43, 32, "tensor"},     {GF_F32, 3, 16, 9, 4, 17, 36, "implicit"},
+        {GF_F32, 3, 64, 11, 4, 55, 55, "implicit"}, {GF_U8, 3, 64, 11, 4, 55, 55, "tensor"},
+        {GF_U8, 3, 12, 9, 4, 64, 52, "implicit"},   {GF_F32, 3, 30, 7, 4, 64, 247, "tensor"},
+        {GF_U8, 4, 10, 7, 4, 172, 148, "shared"},   {GF_F32, 4, 42, 3, 4, 44, 49, "implicit"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t stride = cases[i].stride, side = cases[i].side;
+        const Pair pair = {.format = {.width = (cases[i].columns - 1) * stride + side,
+                                      .height = (cases[i].rows - 1) * stride + side,
+                                      .channels = cases[i].channels,
+                                      .sample = cases[i].sample},
+                           .out = GF_F32,
+                           .maps = cases[i].maps,
+                           .side = side,
+                           .stride = stride};
+        if (strcmp(chosen(&pair, 90), cases[i].name) != 0)
+            print_message("case %zu\n", i);
         assert_string_equal(chosen(&pair, 90), cases[i].name);
     }
 }
@@ -358,14 +395,18 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 3, 5, 9, 368, 496, "tensor"},
                                      {GF_U8, 3, 6, 3, 152, 505, "tensor"},
                                      {GF_F32, 4, 5, 7, 10, 37, "general"},
+                                     {GF_F32, 4, 5, 7, 7, 245, "general"},
+                                     {GF_F32, 4, 4, 7, 727, 80, "tensor"},
                                      /* of one: rows of whole words */
                                      {GF_F32, 1, 1, 3, 800, 848, "special"},
                                      {GF_F32, 1, 26, 3, 784, 880, "special"},
                                      {GF_F32, 1, 61, 3, 80, 80, "special"},
                                      {GF_F32, 1, 1, 5, 2249, 2528, "special"},
                                      {GF_F32, 1, 2, 5, 2464, 160, "special"},
-                                     {GF_F32, 1, 62, 5, 528, 176, "tensor"},
-                                     {GF_F32, 1, 46, 5, 77, 208, "tensor"},
+                                     {GF_F32, 1, 62, 5, 269, 400, "special"},
+                                     {GF_F32, 1, 64, 5, 256, 256, "tensor"},
+                                     {GF_F32, 1, 10, 7, 1189, 112, "special"},
+                                     {GF_F32, 1, 8, 7, 400, 400, "tensor"},
                                      {GF_F32, 1, 1, 7, 3831, 304, "special"},
                                      {GF_F32, 1, 1, 7, 199, 112, "special"},
                                      {GF_F32, 1, 4, 7, 2701, 656, "tensor"},
@@ -495,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_measured_layers),
         cmocka_unit_test(test_single_taps),
         cmocka_unit_test(test_minibatches),
+        cmocka_unit_test(test_few_windows),
         cmocka_unit_test(test_maps_of_small_pictures),
         cmocka_unit_test(test_layers_on_pictures),
         cmocka_unit_test(test_measured_pictures),
