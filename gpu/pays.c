@@ -28,6 +28,11 @@ static bool is_pointwise(const GfLinear *linear)
     return linear->width == 1 && linear->height == 1;
 }
 
+static size_t longer_side(const GfLinear *linear)
+{
+    return linear->width > linear->height ? linear->width : linear->height;
+}
+
 static double round_up(size_t n, size_t unit)
 {
     return (double)((n + unit - 1) / unit * unit);
@@ -72,7 +77,7 @@ static bool is_product(const GfStep *step, const GfUse *use)
 static bool tiles_pay(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
-    const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    const size_t side = longer_side(linear);
     const double samples = pixels_of(step, use) * (double)step->channels;
     const double few = (double)gf_separable_few(step, use->wide);
     if (gf_step_is_layer(step) || side > GF_SEPARABLE_TILED || !is_product(step, use))
@@ -246,7 +251,7 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
 static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double samples)
 {
     const GfLinear *linear = &step->linear;
-    const size_t side = linear->width > linear->height ? linear->width : linear->height;
+    const size_t side = longer_side(linear);
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
@@ -363,17 +368,15 @@ static bool tensor_pays_on_few_windows(const GfStep *step, double pixels)
 static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
-    const size_t side = linear->width > linear->height ? linear->width : linear->height;
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * pixels;
-    if (linear->depth > 1 && step->stride_x == 4 && !tensor_pays_on_few_windows(step, pixels))
+    if (linear->depth == 1)
+        return step->stride_x == 1 ? tensor_pays_on_gray(step, longer_side(linear), pixels, use)
+                                   : !are_few_outputs(step, pixels);
+    if (step->stride_x == 4 && !tensor_pays_on_few_windows(step, pixels))
         return false;
-    if (linear->depth > 1 && step->stride_x == 1 && linear->filters >= 4)
-        return work >= (linear->depth > GF_FIRST_COLOURS ? 1 << 23 : 1 << 22);
-    if (linear->depth > 1)
+    if (step->stride_x > 1 || linear->filters < 4)
         return work >= 1 << 20;
-    if (are_few_outputs(step, pixels))
-        return false;
-    return step->stride_x > 1 || tensor_pays_on_gray(step, side, pixels, use);
+    return work >= (linear->depth > GF_FIRST_COLOURS ? 1 << 23 : 1 << 22);
 }
 
 /* ---- layers of many channels ---- */
@@ -383,45 +386,36 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
  * threads wait for; the multiply-adds, of maps (and `tensor`'s of channels, and `general`'s of
  * pixels) that fill up whole units; and each number that is written. Half of them are within 10 %.
  * `tensor` has another kernel for up to 16 maps, which takes as long for a row of taps as for
- * eight. Those of it and of `general` are of 337 layers of 2026-11-29
- * (bench/results/2026-11-29-h200.md), what a launch takes of `implicit` of 2026-11-28. */
+ * eight; of those a third are. Its numbers are fitted to 64 layers of 2026-11-29; `general`'s are
+ * near the fit to 337, where the suites' choices stay right (bench/results/2026-11-29-h200.md).
+ * What a launch takes of `implicit` is of 2026-11-28. */
 typedef struct Cost {
     double launch, tap, product, written;
-    size_t maps, channels, taps; /* units; taps of a row */
-    double wide;                 /* times taps and products of kernels wider than 3 */
+    size_t maps, channels, taps, columns, rows; /* units; taps of a row */
+    double wide; /* times taps and products of kernels wider than 3 */
 } Cost;
 
-static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1, 1.0};
-static const Cost of_few_maps = {8.22, 2.1e-3, 1.24e-8, 4.6e-6, 64, 16, 8, 1.04};
-static const Cost by_general = {1.9, 6.5e-3, 4.9e-8, 4.5e-6, 8, 1, 1, 0.82};
-static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1, 1.0};
+static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1, 1, 1, 1.0};
+static const Cost of_few_maps = {8.22, 2.1e-3, 1.24e-8, 4.6e-6, 64, 16, 8, 1, 1, 1.04};
+static const Cost by_general = {1.9, 6.5e-3, 4.9e-8, 4.5e-6, 8, 1, 1, 16, 8, 0.82};
+static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1, 1, 1, 1.0};
 
-/* `filled`: the part of all pixels that a method computes which the layer has. */
-static double cost_of(const GfLinear *linear, double pixels, double filled, const Cost *cost)
+/* How much of what a method computes of a picture is on it. */
+static double filled(const GfStep *step, const Cost *cost)
 {
+    return (double)step->out_width * (double)step->out_height /
+           (round_up(step->out_width, cost->columns) * round_up(step->out_height, cost->rows));
+}
+
+static double cost_of(const GfStep *step, double pixels, const Cost *cost)
+{
+    const GfLinear *linear = &step->linear;
     const double column = (double)linear->height * round_up(linear->depth, cost->channels);
-    const double maps = round_up(linear->filters, cost->maps);
-    const double products = column * round_up(linear->width, cost->taps) * maps * pixels / filled;
+    const double maps = round_up(linear->filters, cost->maps), all = pixels / filled(step, cost);
+    const double products = column * round_up(linear->width, cost->taps) * maps * all;
     const double sums = cost->tap * column * (double)linear->width + cost->product * products;
     return cost->launch + sums * (linear->width > 3 ? cost->wide : 1.0) +
            cost->written * pixels * (double)linear->filters;
-}
-
-/* How much of its blocks of 16 x 8 pixels `general` fills. */
-static double filled_by_general(const GfStep *step)
-{
-    return (double)step->out_width * (double)step->out_height /
-           (round_up(step->out_width, 16) * round_up(step->out_height, 8));
-}
-
-static double cost_by_general(const GfStep *step, double pixels)
-{
-    return cost_of(&step->linear, pixels, filled_by_general(step), &by_general);
-}
-
-static double cost_by_implicit(const GfStep *step, double pixels)
-{
-    return cost_of(&step->linear, pixels, 1.0, &by_implicit);
 }
 
 /* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for
@@ -429,16 +423,14 @@ static double cost_by_implicit(const GfStep *step, double pixels)
 static bool general_pays_on_squares(const GfStep *step, double pixels)
 {
     return gf_step_is_dense(step) &&
-           cost_by_general(step, pixels) <= cost_by_implicit(step, pixels);
+           cost_of(step, pixels, &by_general) <= cost_of(step, pixels, &by_implicit);
 }
 
 static bool tensor_pays_on_squares(const GfStep *step, double pixels)
 {
-    const GfLinear *linear = &step->linear;
-    const Cost *own = linear->filters <= 16 ? &of_few_maps : &on_tensor_cores;
-    return cost_of(linear, pixels, 1.0, own) <
-           (general_pays_on_squares(step, pixels) ? cost_by_general : cost_by_implicit)(step,
-                                                                                        pixels);
+    const Cost *other = general_pays_on_squares(step, pixels) ? &by_general : &by_implicit;
+    const Cost *own = step->linear.filters <= 16 ? &of_few_maps : &on_tensor_cores;
+    return cost_of(step, pixels, own) < cost_of(step, pixels, other);
 }
 
 /* Single taps, piece by piece; of a few deep maps the others' blocks have long to go, and of many
@@ -494,7 +486,7 @@ static bool tensor_pays_on_groups(const GfStep *step, const GfUse *use)
         return false;
     if (maps < 32)
         return linear->width > 3 && outputs_of_groups(step, use) >= 1 << 18 &&
-               filled_by_general(step) < 0.5;
+               filled(step, &by_general) < 0.5;
     return work >= (depth < 64 ? 3 << 24 : 1 << 26);
 }
 
@@ -507,7 +499,7 @@ static bool general_pays_on_groups(const GfStep *step, const GfUse *use)
     const size_t maps = gf_maps_of_group(linear);
     const size_t most = linear->depth > maps ? linear->depth : maps;
     const double outputs = outputs_of_groups(step, use);
-    const bool small = linear->width == 3, full = filled_by_general(step) >= 0.85;
+    const bool small = linear->width == 3, full = filled(step, &by_general) >= 0.85;
     if (most <= 2)
         return outputs < 1 << 15;
     if (most <= 4)
@@ -563,23 +555,19 @@ bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
                                : general_pays_on_groups(step, use);
 }
 
-/* Of few maps most of its product is empty, which bytes that lie apart are gathered for all the
+/* Of few maps most of its product is empty, which samples that lie apart are gathered for all the
  * same. */
 bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
+    const double pixels = pixels_of(step, use);
     (void)card;
     if (gf_is_depthwise(linear))
         return false;
     if (linear->groups > 1)
         return implicit_pays_on_groups(step, use);
-    const double pixels = pixels_of(step, use);
-    const size_t side = linear->width > linear->height ? linear->width : linear->height;
-    if (are_few_outputs(step, pixels))
-        return false;
-    if (linear->depth <= GF_FIRST_CHANNELS && step->stride_x == 4 && side >= 5 &&
-        linear->filters <= 12)
-        return pixels < 1 << 13;
     const bool gathers_bytes = step->in == GF_U8 && step->stride_x > 1 && linear->filters < 8;
-    return !gathers_bytes || pixels < 1 << 13;
+    const bool gathers_far = linear->depth <= GF_FIRST_CHANNELS && step->stride_x == 4 &&
+                             longer_side(linear) >= 5 && linear->filters <= 12;
+    return !are_few_outputs(step, pixels) && (!(gathers_bytes || gathers_far) || pixels < 1 << 13);
 }

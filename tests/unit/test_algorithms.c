@@ -180,8 +180,8 @@ static void test_measured_layers(void **unused)
         {GF_F32, 87, 199, 3, 12, 82, "tensor"},   {GF_F32, 14, 334, 5, 112, 16, "tensor"},
         {GF_F32, 213, 18, 3, 104, 194, "tensor"}, {GF_F32, 489, 191, 5, 90, 141, "tensor"},
         {GF_F32, 16, 64, 3, 32, 32, "general"},   {GF_F32, 256, 128, 7, 224, 224, "tensor"},
-        {GF_F32, 6, 132, 5, 240, 156, "tensor"},  {GF_F32, 5, 64, 3, 112, 112, "general"},
-        {GF_F32, 45, 7, 7, 176, 8, "general"},    {GF_F32, 34, 18, 7, 8, 7, "tensor"},
+        {GF_F32, 6, 132, 5, 240, 156, "tensor"},  {GF_F32, 7, 64, 5, 56, 56, "general"},
+        {GF_F32, 6, 20, 3, 64, 64, "general"},    {GF_F32, 34, 18, 7, 8, 7, "tensor"},
         {GF_F32, 380, 24, 3, 64, 160, "tensor"},  {GF_F32, 21, 4, 1, 240, 192, "implicit"},
         {GF_F32, 509, 25, 1, 15, 11, "tensor"},   {GF_F32, 18, 43, 1, 19, 25, "general"}};
     (void)unused;
@@ -404,9 +404,8 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 1, 1, 5, 2249, 2528, "special"},
                                      {GF_F32, 1, 2, 5, 2464, 160, "special"},
                                      {GF_F32, 1, 62, 5, 269, 400, "special"},
-                                     {GF_F32, 1, 64, 5, 256, 256, "tensor"},
                                      {GF_F32, 1, 10, 7, 1189, 112, "special"},
-                                     {GF_F32, 1, 8, 7, 400, 400, "tensor"},
+                                     {GF_F32, 1, 8, 7, 233, 1744, "tensor"},
                                      {GF_F32, 1, 1, 7, 3831, 304, "special"},
                                      {GF_F32, 1, 1, 7, 199, 112, "special"},
                                      {GF_F32, 1, 4, 7, 2701, 656, "tensor"},
