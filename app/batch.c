@@ -13,6 +13,7 @@
 #include "app/descriptors.h"
 #include "app/leftovers.h"
 #include "app/message.h"
+#include "app/outlets.h"
 #include "app/progress.h"
 #include "app/stop.h"
 #include "common/clock.h"
@@ -105,13 +106,22 @@ static void *worker(void *argument)
     return NULL;
 }
 
+static bool has_work(const Batch *batch)
+{
+    bool work = !batch->setup.options->skip_existing;
+    for (size_t i = 0; i < batch->jobs->count && !work; i++)
+        work = !gf_outlets_exist(&batch->jobs->jobs[i]);
+    return work;
+}
+
 /* Decides the device from the first picture that can be opened: with several in flight the first to
- * get there might be another one each time. A single picture decides when it is opened. */
+ * get there might be another one each time, and the first that --skip-existing leaves another one
+ * than in the run that it goes on with. A single picture decides when it is opened. */
 static void choose_device(Batch *batch)
 {
     const GfSetup *setup = &batch->setup;
     GfBackend *backend;
-    bool chosen = batch->jobs->count < 2;
+    bool chosen = batch->jobs->count < 2 || !has_work(batch);
     for (size_t i = 0; i < batch->jobs->count && !chosen; i++) {
         const GfJob *job = &batch->jobs->jobs[i];
         GfReader *reader = NULL;

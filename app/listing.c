@@ -166,22 +166,23 @@ static GfStatus print_file(const char *text)
     return status;
 }
 
-static GfStatus list_filter(const char *text)
+static GfStatus list_filter(const char *text, bool shown)
 {
     GfFilter *filter = NULL;
+    GfStatus status = GF_OK;
     bool bare;
     const GfNamedFilter *row = find_row(text, &bare);
     /* Without its file such a filter has no stages yet. */
     if (!row || !bare || !gf_catalog_required(row))
         GF_TRY(gf_filter_parse(text, &filter));
-    if (row)
+    if (shown && row)
         print_about(row);
-    if (text[0] == '@')
-        GF_TRY(print_file(text + 1));
-    if (filter)
+    if (shown && text[0] == '@')
+        status = print_file(text + 1);
+    if (shown && status == GF_OK && filter)
         gf_stages_print(filter);
     gf_filter_free(filter);
-    return GF_OK;
+    return status;
 }
 
 static void print_members(const char *text, const GfMembers *members)
@@ -195,7 +196,7 @@ static void print_members(const char *text, const GfMembers *members)
     }
 }
 
-static GfStatus list_bank(const char *text, GfCombineOp combine)
+static GfStatus list_bank(const char *text, GfCombineOp combine, bool shown)
 {
     GfMembers members;
     GfFilter *combined = NULL;
@@ -203,8 +204,9 @@ static GfStatus list_bank(const char *text, GfCombineOp combine)
     GF_GO(gf_members_parse(text, &members));
     if (combine != GF_COMBINE_NONE)
         GF_GO(gf_members_combine(text, &members, combine, &combined));
-    print_members(text, &members);
-    if (combined)
+    if (shown)
+        print_members(text, &members);
+    if (shown && combined)
         gf_stage_print(&combined->stages[1]);
 done:
     gf_filter_free(combined);
@@ -212,21 +214,30 @@ done:
     return status;
 }
 
+static GfStatus list_wanted(const GfOptions *options, bool shown)
+{
+    for (size_t i = 0; i < options->operand_count; i++) {
+        if (shown && i)
+            putchar('\n');
+        GF_TRY(list_filter(options->operands[i], shown));
+    }
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        if (shown && i + options->operand_count)
+            putchar('\n');
+        GF_TRY(list_bank(options->kernels[i], options->combine, shown));
+    }
+    return GF_OK;
+}
+
+/* All is read before anything is shown. */
 GfStatus gf_list_filters(const GfOptions *options)
 {
     if (options->table)
         print_table();
     else if (options->operand_count + options->kernel_count == 0)
         list_catalog();
-    for (size_t i = 0; i < options->operand_count; i++) {
-        printf("%s", i ? "\n" : "");
-        GF_TRY(list_filter(options->operands[i]));
-    }
-    for (size_t i = 0; i < options->kernel_count; i++) {
-        printf("%s", i + options->operand_count ? "\n" : "");
-        GF_TRY(list_bank(options->kernels[i], options->combine));
-    }
-    return GF_OK;
+    GF_TRY(list_wanted(options, false));
+    return list_wanted(options, true);
 }
 
 /* ---- devices ---- */

@@ -30,8 +30,11 @@ static void occupy_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+                gf_say_error("/dev/null", "%s; it is for a standard stream that is closed",
+                             strerror(errno));
                 _exit(2);
+            }
 }
 
 /* 2, after the message. */

@@ -286,6 +286,8 @@ static GfStatus check_together(const GfOptions *options)
         return conflict("--compare", "--stats");
     if (options->compare && options->in_place)
         return conflict("--compare", "--in-place");
+    if (options->compare && options->skip_existing)
+        return conflict("--compare", "--skip-existing");
     if (options->algorithm && options->device != GF_DEVICE_AUTO &&
         options->device != GF_DEVICE_CUDA)
         return gf_fail(GF_EUSAGE, "--algorithm names a GPU method; it needs --device cuda");

@@ -4,6 +4,7 @@
 #include "filters/kernel_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +170,16 @@ static GfStatus make_kernel(const Table *table, GfFilter *filter)
     return GF_OK;
 }
 
+/* For messages about the kernel once the file is read. */
+static GfStatus label(GfStage *stage, const char *path)
+{
+    char shown[SHOWN];
+    if (asprintf(&stage->label, "kernel file: %s", gf_escape(path, shown, sizeof shown)) >= 0)
+        return GF_OK;
+    stage->label = NULL;
+    return gf_fail(GF_EMEMORY, "out of memory");
+}
+
 GfStatus gf_kernel_file_read(const char *path, GfFilter *filter)
 {
     char shown[SHOWN], *text;
@@ -184,7 +195,7 @@ GfStatus gf_kernel_file_read(const char *path, GfFilter *filter)
     free(table.row_begin);
     free(table.row_line);
     if (status == GF_OK)
-        return GF_OK;
+        return label(&filter->stages[filter->count - 1], path);
     gf_fail_at(status, gf_escape(path, shown, sizeof shown));
     return gf_fail_at(status, "kernel file");
 }

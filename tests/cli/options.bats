@@ -196,6 +196,7 @@ says() {
     says 2 '--overwrite and --skip-existing exclude each other' a.png -k box --overwrite --skip-existing
     says 2 '--in-place and --output exclude each other' a.png -k box --in-place -o b.png
     says 2 '--in-place and --skip-existing exclude each other' a.png -k box --in-place --skip-existing
+    says 2 '--compare and --skip-existing exclude each other' a.png -k box --compare --skip-existing
     says 2 '--json and -o - exclude each other' a.png -k box --json -o -
     says 2 '--output is given twice; it names one file, or the folder of all outputs' a.png -k box -o b.png --output c.png
     says 2 '--algorithm names a GPU method; it needs --device cuda' a.png -k box --algorithm direct --device cpu
@@ -249,6 +250,15 @@ says() {
     [ "$output" = 'gpufilter: a.png: standard output: writing failed: Bad file descriptor' ]
 }
 
+# In a namespace of its own the program finds no /dev/null.
+@test "a closed standard output that nothing can stand in for is told" {
+    unshare -rm mount -t tmpfs none /dev 2>/dev/null || skip 'no namespaces of mounts'
+    # shellcheck disable=SC2016 # for the shell within
+    run unshare -rm bash -c 'mount -t tmpfs none /dev && exec "$GPUFILTER" --version >&-'
+    [ "$status" -eq 2 ]
+    [ "$output" = 'gpufilter: /dev/null: No such file or directory; it is for a standard stream that is closed' ]
+}
+
 @test "the lists" {
     gf filters
     [ "$status" -eq 0 ]
@@ -266,6 +276,11 @@ says() {
     [ "$(awk '/^[a-z]/ { name = $1 } name == "farid" && /^      size /' <<<"$output")" = \
         '      size        odd, 3 to 7, default 5' ]
     [ "$(grep -c '^[a-z]' <<<"$output")" -eq "$("$GPUFILTER" filters | sed '/^$/,$d' | wc -l)" ]
+    echo '1 1e39' >k.txt
+    says 2 "kernel file: k.txt: a filter's numbers are beyond what floats can hold" filters sobel,k.txt
+    # Nothing is shown where something cannot be read.
+    says 2 'unknown bank "nope.json" (gpufilter filters lists them)' filters sobel --bank nope.json
+    says 2 'kernel file: nope.txt: No such file or directory' filters sobel nope.txt
     says 2 '--table shows the whole catalogue, and takes no names' filters --table sobel
     says 2 '--table shows the whole catalogue, and takes no names' filters --table --bank laws
     says 2 '--table and --picture exclude each other' filters --table --picture a.png

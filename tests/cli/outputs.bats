@@ -211,6 +211,17 @@ untouched() {
     [[ $stderr == *'in/c.png: its outputs exist'*'2 written, 0 failed, 1 skipped in'* ]]
 }
 
+@test "--skip-existing chooses no device where nothing is to be done" {
+    mkdir in
+    scene gray8 in/a.png
+    scene gray8 in/b.png
+    gf in -k box -o out --skip-existing -v
+    [[ $stderr == *'computing on '* ]]
+    gf in -k box -o out --skip-existing -v
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'0 written, 0 failed, 2 skipped'* && $stderr != *'computing on '* ]]
+}
+
 @test "--skip-existing with --range minmax and several filters" {
     scene gray8 a.png 30x20
     gf a.png -k sobel -k log --range minmax -o whole/

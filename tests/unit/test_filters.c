@@ -478,6 +478,7 @@ static void test_kernel_files(void **state)
     assert_file_refused("1.2.3 4\n", 8, "line 1: not a number: \"1.2.3 4\"");
     assert_file_refused("1 2\0 3\n", 7, "NUL");
     assert_file_refused("2 1 0 0\n1 2\n", 12, "the scale is 0");
+    assert_file_refused("1 1e39\n", 7, ".txt: a filter's numbers are beyond what floats can hold");
     /* Three numbers are no header, however well they would fit. */
     static const double triangle[] = {3, 2, 1, 2, 1, 0, 1, 0, 0};
     assert_file("3 2 1\n2 1 0\n1 0 0\n", 3, 3, 1, 0, triangle);
