@@ -118,12 +118,10 @@ static void read_rows(GfPngReader *state)
 
 static void read_passes(GfPngReader *state)
 {
-    enum { PASSES = 7 };
     const GfBand *band = state->band;
-    for (int pass = 0; pass < PASSES; pass++)
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++)
         for (size_t y = 0; y < band->rows; y++)
             png_read_row(state->png, (png_bytep)band->samples + y * band->stride, NULL);
-    state->row = band->rows;
 }
 
 /* Without a place for what it reads libpng would pass over critical chunks that nobody knows. */
@@ -281,7 +279,11 @@ static GfStatus rows_of_whole(GfPngReader *state, const GfBand *band)
             memset(whole->samples, 0, whole->format.height * whole->stride);
         GfBand all = gf_image_band(whole);
         state->band = &all;
-        if (guarded(state, read_passes) != GF_OK)
+        GfStatus status = guarded(state, read_passes);
+        /* As with the last row of others. */
+        if (png_get_current_pass_number(state->png) == PNG_INTERLACE_ADAM7_PASSES)
+            state->row = all.rows;
+        if (status != GF_OK)
             GF_TRY(damaged(state));
     }
     const unsigned char *from = (const unsigned char *)whole->samples + band->y0 * whole->stride;

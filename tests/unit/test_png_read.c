@@ -306,20 +306,21 @@ static unsigned char file[FILE_MAX], picture[HEIGHT * ROW];
 static size_t file_size;
 
 /* A picture in colour, in chunks of 500 bytes, to `file` and `picture`. */
-static void make_picture(void)
+static void make_picture_of(int interlace)
 {
     unsigned seed = 5;
     FILE *stream_out = fopen(path, "w");
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
     png_init_io(png, stream_out);
-    png_set_IHDR(png, info, WIDTH, HEIGHT, 8, PNG_COLOR_TYPE_RGB, 0, 0, 0);
+    png_set_IHDR(png, info, WIDTH, HEIGHT, 8, PNG_COLOR_TYPE_RGB, interlace, 0, 0);
     png_set_compression_buffer_size(png, 500);
     png_write_info(png, info);
     for (size_t i = 0; i < sizeof picture; i++)
         picture[i] = (unsigned char)(i % ROW * 2 + i / ROW + draw(&seed, 6));
-    for (size_t y = 0; y < HEIGHT; y++)
-        png_write_row(png, picture + y * ROW);
+    for (int pass = png_set_interlace_handling(png); pass > 0; pass--)
+        for (size_t y = 0; y < HEIGHT; y++)
+            png_write_row(png, picture + y * ROW);
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
     fclose(stream_out);
@@ -327,6 +328,11 @@ static void make_picture(void)
     file_size = fread(file, 1, sizeof file, stream_in);
     assert_true(file_size < sizeof file - 1);
     fclose(stream_in);
+}
+
+static void make_picture(void)
+{
+    make_picture_of(PNG_INTERLACE_NONE);
 }
 
 /* The place of the n-th chunk of pixels, or of the last where there are fewer. */
@@ -455,6 +461,26 @@ static void test_damaged_files(void **state)
     check_damaged("the PNG data end after row 1", HEIGHT - 10);
 }
 
+/* Of an interlaced picture, too, all is decoded when the end of its stream is looked at. */
+static void test_damaged_end_of_interlaced(void **state)
+{
+    (void)state;
+    make_picture_of(PNG_INTERLACE_ADAM7);
+    size_t chunk = find_pixels(SIZE_MAX);
+    file[chunk + 8 + png_get_uint_32(file + chunk) - 1] ^= 1;
+    mend_checksum(chunk);
+    check_damaged("the PNG is damaged: IDAT: incorrect ", HEIGHT);
+
+    make_picture_of(PNG_INTERLACE_ADAM7);
+    chunk = find_pixels(SIZE_MAX);
+    file_size = chunk + 8 + png_get_uint_32(file + chunk) - 4;
+    check_damaged("the PNG file ends without its end marker (IEND)", HEIGHT);
+
+    make_picture_of(PNG_INTERLACE_ADAM7);
+    file_size = find_pixels(SIZE_MAX) + 8;
+    check_damaged("the PNG data end early (interlaced): ", 0);
+}
+
 /* Whatever is wrong in the stream, it is said, and the rows before it are right when damage is
  * accepted. */
 static void test_damaged_streams(void **state)
@@ -487,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_lines_end),
         cmocka_unit_test_setup_teardown(test_files, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_damaged_files, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_damaged_end_of_interlaced, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_damaged_streams, make_path, remove_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
