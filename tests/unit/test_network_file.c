@@ -567,7 +567,7 @@ static void assert_described(const char *stage, const GfField *field, const json
     static const char *const types[] = {
         [GF_FIELD_NUMBER] = "number",     [GF_FIELD_WHOLE] = "integer",
         [GF_FIELD_SWITCH] = "boolean",    [GF_FIELD_WORD] = "",
-        [GF_FIELD_NAME] = "#/$defs/name", [GF_FIELD_TEXT] = "string",
+        [GF_FIELD_NAME] = "#/$defs/name", [GF_FIELD_TEXT] = "#/$defs/text",
         [GF_FIELD_SIZES] = "integer",     [GF_FIELD_PADDING] = "#/$defs/padding",
         [GF_FIELD_NUMBERS] = "array",     [GF_FIELD_OBJECT] = "object",
         [GF_FIELD_LIST] = "array"};
@@ -608,6 +608,8 @@ static void test_schema(void **state)
     json_t *schema = read_schema();
     const json_t *definitions = json_object_get(schema, "$defs");
     const json_t *kinds = json_object_get(json_object_get(definitions, "stage"), "oneOf");
+    const json_t *longest = json_object_get(json_object_get(definitions, "text"), "maxLength");
+    assert_int_equal(json_integer_value(longest), GF_FIELD_TEXT_MAX);
     size_t count = 0;
     for (const GfNetworkStage *kind = gf_network_stages; kind->name; kind++, count++) {
         const json_t *described = json_array_get(kinds, count);
