@@ -196,8 +196,9 @@ bool gf_special_is_tile(const GfStep *step, bool wide);
 
 /* The forms of `special` for one small kernel on a channel of floats, for the maps of a channel,
  * for 3 x 3 on bytes, for small kernels on 16 bits, for layers of one channel on small pictures (is
- * a launch one for them?), for others and for depthwise layers, for single kernels in tiles, and
- * with the accesses of a tiling, which gf_launch_special() passes on. */
+ * a launch one for them?), for others and for depthwise layers, for single kernels in tiles, for
+ * what is left of floats, and with the accesses of a tiling, which gf_launch_special() passes
+ * on. */
 bool gf_special_is_short(const GfLaunch *launch);
 bool gf_special_is_maps(const GfLaunch *launch);
 bool gf_special_is_bytes(const GfLaunch *launch);
@@ -211,6 +212,7 @@ cudaError_t gf_launch_special_small(const GfLaunch *launch, cudaStream_t stream)
 cudaError_t gf_launch_special_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_depthwise(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_tile(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_special_floats(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_special_tiling(const GfLaunch *launch, cudaStream_t stream);
 
 /* Sums in f64 of odd squares: the forms of `special` for small kernels and of `separable`, which

@@ -194,19 +194,20 @@ constexpr int GF_SECTOR = 8; /* floats, of memory */
 /* Stores a strip of a row whose samples may begin anywhere, a warp neighbouring samples from `kept`
  * to `to`: of whole sectors, to which partly written ones cost several times as much. Of the first
  * that the strip has part of, the strip before has all: they are WIDTH columns wide and overlap by
- * a sector. `columns` of the strip are on the picture; `first`: it is a row's first one. INSIDE: it
- * is not, and there is another behind. */
+ * a sector. `columns` of the strip are on the picture; `first`, `last`: no strip of the row comes
+ * before or behind. INSIDE: both do. */
 template <int WIDTH, bool INSIDE>
-__device__ inline void gf_store_sectors(float *to, const float *kept, int columns, bool first)
+__device__ inline void gf_store_sectors(float *to, const float *kept, int columns, bool first,
+                                        bool last)
 {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const auto place = static_cast<unsigned>(reinterpret_cast<uintptr_t>(to)) / sizeof(float);
     const int past = static_cast<int>((place - 1) % GF_SECTOR) + 1;
-    const int begin = first ? 0 : GF_SECTOR - past, end = min(columns, WIDTH - past);
+    const int begin = first ? 0 : GF_SECTOR - past, end = last ? columns : WIDTH - past;
     to += lane - past;
     kept += lane - past;
 #pragma unroll
-    for (int i = 0; i < WIDTH; i += 32) {
+    for (int i = 0; i < (INSIDE ? WIDTH : WIDTH + 32); i += 32) {
         const int x = i + lane - past;
         if (INSIDE ? i > 0 || lane >= GF_SECTOR : x >= begin && x < end)
             to[i] = kept[i];

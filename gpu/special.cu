@@ -2,8 +2,9 @@
  * Convolution Kernels on Kepler GPUs" (DAC 2017), for pictures whose channels are
  * filtered one by one with small kernels, and for layers of one channel and one map. (Layers of
  * more maps: special_layer.cu, special_maps.cu; one channel of small pictures: special_maps.cu;
- * most of what is done to floats: special_short.cu; 3 x 3 on bytes: special_bytes.cu; the walk down
- * the rows that is told of here: special_walk.cuh, special_rows.cuh.)
+ * most of what is done to floats: special_short.cu, the rest: special_floats.cu; 3 x 3 on bytes:
+ * special_bytes.cu; the walk down the rows that is told of here: special_walk.cuh,
+ * special_rows.cuh.)
  *
  * A warp owns a strip of 32 * N samples and walks down rows by itself: nothing is shared and
  * nothing waited for but memory. A thread owns N neighbouring samples. Each input row is read from
@@ -45,60 +46,6 @@ namespace
 
 constexpr size_t LARGE = 1 << 21;  /* pixels of a large picture */
 constexpr size_t MEDIUM = 1 << 20; /* from which 5 x 5 and 7 x 7 by short strips were measured */
-
-/* From the launch to its instance, one property after the other. */
-
-template <typename In, int C, int K>
-cudaError_t run_filters(const GfLaunch *launch, cudaStream_t stream)
-{
-    const bool one = launch->step->linear.filters == 1;
-    if (one)
-        return run<In, C, K, 1, SAMPLES<In, K, 1>>(launch, stream);
-    if constexpr (K <= GF_SPECIAL_SIDE)
-        return run<In, C, K, 2, SAMPLES<In, K, 2>>(launch, stream);
-    return cudaErrorNotSupported;
-}
-
-template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
-{
-    switch (find_box(launch->step).side) {
-    case 1:
-        return run_filters<In, C, 1>(launch, stream);
-    case 3:
-        return run_filters<In, C, 3>(launch, stream);
-    case 5:
-        return run_filters<In, C, 5>(launch, stream);
-    case 7:
-        return run_filters<In, C, 7>(launch, stream);
-    }
-    if constexpr (C == 1)
-        switch (find_box(launch->step).side) {
-        case 9:
-            return run_filters<In, C, 9>(launch, stream);
-        case 11:
-            return run_filters<In, C, 11>(launch, stream);
-        case 13:
-            return run_filters<In, C, 13>(launch, stream);
-        case 15:
-            return run_filters<In, C, 15>(launch, stream);
-        }
-    return cudaErrorNotSupported;
-}
-
-template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStream_t stream)
-{
-    switch (launch->step->channels) {
-    case 1:
-        return run_side<In, 1>(launch, stream);
-    case 2:
-        return run_side<In, 2>(launch, stream);
-    case 3:
-        return run_side<In, 3>(launch, stream);
-    case 4:
-        return run_side<In, 4>(launch, stream);
-    }
-    return cudaErrorNotSupported;
-}
 
 /* Do rows that are read and written begin where vectors do? */
 bool are_aligned(const GfLaunch *launch)
@@ -156,6 +103,12 @@ extern "C" cudaError_t gf_launch_special(const GfLaunch *launch, cudaStream_t st
         return gf_launch_special_layer(launch, stream);
     if (launch->tiling > 0)
         return gf_launch_special_tiling(launch, stream);
-    return gf_with_sample<float>(
-        step->in, [&](auto sample) { return run_channels<decltype(sample)>(launch, stream); });
+    switch (step->in) {
+    case GF_U8:
+        return run_channels<uint8_t>(launch, stream);
+    case GF_U16:
+        return run_channels<uint16_t>(launch, stream);
+    default:
+        return gf_launch_special_floats(launch, stream);
+    }
 }

@@ -332,7 +332,7 @@ __device__ void store_sectors(const Geometry &g, const Strip &strip, unsigned ch
         if (r < strip.rows)
             gf_store_sectors<STRIP, INSIDE>(reinterpret_cast<float *>(to),
                                             reinterpret_cast<const float *>(sheet[r / 2][r % 2]),
-                                            columns, strip.first == 0);
+                                            columns, strip.first == 0, columns < STRIP);
 }
 
 /* ---- the kernel ---- */

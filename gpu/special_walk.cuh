@@ -456,4 +456,58 @@ cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     return gf_launch_early(kernel, gf_spread(kernel, all), stream, s);
 }
 
+/* From the launch to its instance, one property after the other. */
+
+template <typename In, int C, int K>
+cudaError_t run_filters(const GfLaunch *launch, cudaStream_t stream)
+{
+    const bool one = launch->step->linear.filters == 1;
+    if (one)
+        return run<In, C, K, 1, SAMPLES<In, K, 1>>(launch, stream);
+    if constexpr (K <= GF_SPECIAL_SIDE)
+        return run<In, C, K, 2, SAMPLES<In, K, 2>>(launch, stream);
+    return cudaErrorNotSupported;
+}
+
+template <typename In, int C> cudaError_t run_side(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (find_box(launch->step).side) {
+    case 1:
+        return run_filters<In, C, 1>(launch, stream);
+    case 3:
+        return run_filters<In, C, 3>(launch, stream);
+    case 5:
+        return run_filters<In, C, 5>(launch, stream);
+    case 7:
+        return run_filters<In, C, 7>(launch, stream);
+    }
+    if constexpr (C == 1)
+        switch (find_box(launch->step).side) {
+        case 9:
+            return run_filters<In, C, 9>(launch, stream);
+        case 11:
+            return run_filters<In, C, 11>(launch, stream);
+        case 13:
+            return run_filters<In, C, 13>(launch, stream);
+        case 15:
+            return run_filters<In, C, 15>(launch, stream);
+        }
+    return cudaErrorNotSupported;
+}
+
+template <typename In> cudaError_t run_channels(const GfLaunch *launch, cudaStream_t stream)
+{
+    switch (launch->step->channels) {
+    case 1:
+        return run_side<In, 1>(launch, stream);
+    case 2:
+        return run_side<In, 2>(launch, stream);
+    case 3:
+        return run_side<In, 3>(launch, stream);
+    case 4:
+        return run_side<In, 4>(launch, stream);
+    }
+    return cudaErrorNotSupported;
+}
+
 } // namespace gf_special

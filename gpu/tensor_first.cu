@@ -1,8 +1,8 @@
 /* Method `tensor`, layers of few channels, such as a network's first (tensor_first.cuh), in tiles:
- * a block has one of 64 windows side by side. A row's power of two depends on its tile's columns
- * alone, so that bits do not depend on how a picture is cut into bands. (But where rows begin
- * anywhere: which of two tiles stores the columns that both make depends on the row's place in
- * memory. Rows of sessions are padded, and never do.) */
+ * a block has one of 64 windows side by side, of narrow pictures 16. A row's power of two depends
+ * on its tile's columns alone, so that bits do not depend on how a picture is cut into bands. (But
+ * where rows begin anywhere: which of two tiles stores the columns that both make depends on the
+ * row's place in memory. Rows of sessions are padded, and never do.) */
 #include <limits.h>
 
 #include "gpu/device.cuh"
@@ -344,17 +344,17 @@ __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, con
     kept += r * F::tile_columns;
 #pragma unroll 4
     for (int o = 0; o < maps; o++, row += q.p.out.plane, kept += F::map_floats)
-        gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0);
+        gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0,
+                                                  tile.x + tile.columns == q.p.out_width);
 }
 
 /* A block's units, all warps at a row of them at a time. */
 template <typename F, bool SAME>
 __device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared, Run<F> *mine)
 {
-    static_assert(F::single && !F::pairs);
-    const int warp = static_cast<int>(threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    const int warp = static_cast<int>(threadIdx.x) / WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
-    const uint32_t *lane_words = shared.words + lane / 4 * F::lane_apart + lane % 4;
+    const uint32_t *words = find_words<F>(shared);
     bool odd = false;
     for (int run = tile.run; run < tile.end; run++) {
         if (!F::early || run > tile.run)
@@ -362,14 +362,11 @@ __device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared
         for (int y = 0; y < tile.rows; y += F::unit_rows, odd = !odd) {
             float *kept = shared.kept + (odd ? F::kept_floats : 0);
             for (int column = warp; column < across; column += WARPS) {
-                const uint32_t *words = lane_words + y * F::stride * F::pitch +
-                                        column * (F::columns / F::shifts) * F::apart;
-                Sums<F> sums = {};
-                add_channel<F, SAME>(mine->taps[0], words, shared.scales + y * F::stride, &sums);
+                const Sums<F> sums = sum_unit<F, SAME>(q, shared, words, run, mine, column, y);
                 finish<F>(q, tile, run, column * F::columns, y, mine->finish, sums, kept);
             }
             __syncthreads();
-            if (tile.x > 0 && tile.columns == F::tile_columns)
+            if (tile.x > 0 && tile.x + tile.columns < q.p.out_width)
                 store_kept<F, true>(q, tile, run, y, kept);
             else
                 store_kept<F, false>(q, tile, run, y, kept);
@@ -439,13 +436,20 @@ constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_FLAT_TILES(COUNT);
 template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)
 {
     const size_t rows = (units * F::rows - 1) * F::stride + F::height;
-    return F::kept_bytes + F::bytes(launch->step->linear.depth, rows);
+    return F::bytes(launch->step->linear.depth, rows);
+}
+
+/* Tiles side by side: woven ones share a sector with their neighbours. */
+template <typename F> size_t across_of(const GfLaunch *launch)
+{
+    return gf_divide_up(launch->step->out_width - (F::tile_columns - F::tiles_apart),
+                        static_cast<size_t>(F::tiles_apart));
 }
 
 template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
 {
-    return gf_divide_up(launch->step->out_width, static_cast<size_t>(F::tiles_apart)) *
-           gf_divide_up(launch->y1 - launch->y0, units * F::rows) * launch->count;
+    return across_of<F>(launch) * gf_divide_up(launch->y1 - launch->y0, units * F::rows) *
+           launch->count;
 }
 
 /* The largest tile of which there are enough, and so many blocks that the card has work. Of many
@@ -469,14 +473,13 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
 {
     const GfStep *step = launch->step;
     const Cut work = cut<F>(launch);
-    const size_t bytes = bytes_of<F>(launch, work.units);
+    const size_t bytes = F::kept_bytes + bytes_of<F>(launch, work.units);
     const size_t blocks = tiles_of<F>(launch, work.units) * work.splits;
     if (blocks > INT_MAX || bytes > gf_shared_limit())
         return cudaErrorNotSupported;
     Layer q = describe<F>(launch);
     q.splits = static_cast<unsigned>(work.splits);
-    q.across =
-        static_cast<unsigned>(gf_divide_up(step->out_width, static_cast<size_t>(F::tiles_apart)));
+    q.across = static_cast<unsigned>(across_of<F>(launch));
     q.down = static_cast<unsigned>(gf_divide_up(launch->y1 - launch->y0, work.units * F::rows));
     q.split_runs = gf_divide_up(q.runs, static_cast<int>(work.splits));
     q.units = static_cast<int>(work.units);
@@ -486,11 +489,31 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return gf_launch_early(kernel, gf_spread(kernel, grid), stream, q);
 }
 
-/* Do rows of floats begin anywhere? */
-bool is_woven(const GfLaunch *launch)
+/* Do rows of floats begin anywhere? Where they fill little of a tile, too few warps would work. */
+template <typename F> bool is_woven(const GfLaunch *launch)
 {
     return launch->step->out == GF_F32 && launch->out.pixel == 1 &&
+           launch->step->out_width * 8 > F::tile_columns * 3 &&
            !gf_rows_aligned(launch->out, GF_F32, sizeof(float4) / sizeof(float));
+}
+
+/* Rows of several channels that are no longer than a narrow tile have a form of their own; where
+ * longer ones begin anywhere, they are woven. Large kernels have so much to multiply that either
+ * would gain them little. */
+template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, bool PAIRS, typename In>
+cudaError_t run_rows(const GfLaunch *launch, cudaStream_t stream)
+{
+    constexpr bool various = HEIGHT <= GF_FIRST_SIDE && !std::is_void_v<In>;
+    using F = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>;
+    using Narrow = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, NARROW_WINDOWS, false, PAIRS>;
+    using Woven = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, true>;
+    if constexpr (various && STRIDE == 1 && !SINGLE)
+        if (launch->step->out_width <= Narrow::tile_columns)
+            return run<Narrow, In>(launch, stream);
+    if constexpr (various && STRIDE <= 2)
+        if (is_woven<F>(launch))
+            return run<Woven, In>(launch, stream);
+    return run<F, In>(launch, stream);
 }
 
 /* Bytes are exact, and so must be what stands around them. */
@@ -502,17 +525,10 @@ cudaError_t run_sample(const GfLaunch *launch, cudaStream_t stream)
     const bool even =
         step->border != GF_BORDER_CONSTANT || __half2float(__float2half_rn(constant)) == constant;
     if (step->in == GF_U8 && even)
-        return run<Form<HEIGHT, STRIDE, true, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, uint8_t>(
-            launch, stream);
-    if constexpr (SINGLE && STRIDE == 1 && (HEIGHT == 5 || HEIGHT == 7))
-        if (step->in == GF_F32 && is_woven(launch))
-            return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, true>,
-                       float>(launch, stream);
+        return run_rows<HEIGHT, STRIDE, true, SINGLE, FEW, PAIRS, uint8_t>(launch, stream);
     if (step->in == GF_F32)
-        return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, float>(
-            launch, stream);
-    return run<Form<HEIGHT, STRIDE, false, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>, void>(launch,
-                                                                                           stream);
+        return run_rows<HEIGHT, STRIDE, false, SINGLE, FEW, PAIRS, float>(launch, stream);
+    return run_rows<HEIGHT, STRIDE, false, SINGLE, FEW, PAIRS, void>(launch, stream);
 }
 
 /* One channel, few maps of it, and colours under small kernels have forms of their own where

@@ -42,7 +42,8 @@ constexpr int WARP = 32, WARPS = 4, THREADS = WARP * WARPS;
 constexpr int TEAM = 8;          /* lanes that load a row of the picture */
 constexpr int OCTET = 8;         /* taps */
 constexpr int TILE_WINDOWS = 64; /* side by side in a tile */
-constexpr int SCALES_APART = 8;  /* binary places */
+constexpr int NARROW_WINDOWS = 16;
+constexpr int SCALES_APART = 8; /* binary places */
 
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
  * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
@@ -610,38 +611,55 @@ template <typename F, int WARPS> struct Loop {
     }
 };
 
+/* Where this lane's words of the tile's first window are. */
+template <typename F> __device__ const uint32_t *find_words(const Shared &shared)
+{
+    const int lane = threadIdx.x % WARP;
+    return shared.words + lane / 4 * F::lane_apart + (F::pairs ? lane % 2 : lane % 4);
+}
+
+/* The sums of the unit at `column`, in units, and row y of the tile, for a run of which `mine` is
+ * kept. */
+template <typename F, bool SAME>
+__device__ Sums<F> sum_unit(const Layer &q, const Shared &shared, const uint32_t *lane_words,
+                            int run, Run<F> *mine, int column, int y)
+{
+    constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
+    const int depth = F::kept ? F::kept : q.p.depth;
+    const uint4 *weights =
+        q.weights + static_cast<size_t>(run * depth) * CHANNEL + threadIdx.x % WARP;
+    Sums<F> sums = {};
+    const auto add = [&](const Taps<F> &of, int c) {
+        const int row = c * q.rows + y * F::stride;
+        const uint32_t *words =
+            lane_words + row * F::pitch + column * (F::columns / F::shifts) * F::apart;
+        if constexpr (F::pairs)
+            add_pairs<F, SAME>(of, words, shared.scales + row, &sums);
+        else
+            add_channel<F, SAME>(of, words, shared.scales + row, &sums);
+    };
+#pragma unroll
+    for (int c = 0; c < F::kept; c++)
+        add(mine->taps[c], c);
+    for (int c = F::kept; c < depth; c++) {
+        read_taps<F>(weights + c * CHANNEL, &mine->taps[0]);
+        add(mine->taps[0], c);
+    }
+    return sums;
+}
+
 /* `mine` is the tile's first run where that is read early. */
 template <typename F, bool SAME, int WARPS = gf_first::WARPS>
 __device__ void run_units(const Layer &q, const Tile &tile, const Shared &shared, Run<F> *mine)
 {
-    constexpr int CHANNEL = F::steps * F::octets * WARP; /* vectors of taps */
     using Units = std::conditional_t<F::early, Walk<F, WARPS>, Loop<F, WARPS>>;
-    const int lane = threadIdx.x % WARP;
-    const int depth = F::kept ? F::kept : q.p.depth;
-    const uint32_t *lane_words =
-        shared.words + lane / 4 * F::lane_apart + (F::pairs ? lane % 2 : lane % 4);
+    const uint32_t *words = find_words<F>(shared);
     for (int run = tile.run; run < tile.end; run++) {
-        const uint4 *weights = q.weights + static_cast<size_t>(run * depth) * CHANNEL + lane;
         if (!F::early || run > tile.run)
             read_run<F>(q, run, mine);
         for (Units units(tile); units.y < tile.rows; units.advance()) {
-            Sums<F> sums = {};
-            const auto add = [&](const Taps<F> &of, int c) {
-                const int row = c * q.rows + units.y * F::stride;
-                const uint32_t *words = lane_words + row * F::pitch +
-                                        units.column * (F::columns / F::shifts) * F::apart;
-                if constexpr (F::pairs)
-                    add_pairs<F, SAME>(of, words, shared.scales + row, &sums);
-                else
-                    add_channel<F, SAME>(of, words, shared.scales + row, &sums);
-            };
-#pragma unroll
-            for (int c = 0; c < F::kept; c++)
-                add(mine->taps[c], c);
-            for (int c = F::kept; c < depth; c++) {
-                read_taps<F>(weights + c * CHANNEL, &mine->taps[0]);
-                add(mine->taps[0], c);
-            }
+            const Sums<F> sums =
+                sum_unit<F, SAME>(q, shared, words, run, mine, units.column, units.y);
             finish<F>(q, tile, run, units.column * F::columns, units.y, mine->finish, sums);
         }
     }

@@ -378,19 +378,20 @@ static void small_pictures(size_t turn)
     run_trial(&trial, filter);
 }
 
-/* Maps of floats, wider than what a warp stores of them at once, whose rows begin anywhere. */
+/* Maps of floats whose rows begin anywhere, most wider than what a warp or a block stores at once. */
 static void unaligned_maps(size_t turn)
 {
     static const GfSample inputs[] = {GF_F32, GF_U8, GF_U16};
-    const GfSample input = inputs[turn / 2 % 3];
-    const size_t side = 1 + 2 * (turn % 6), channels = turn % 5 ? 1 : 3;
-    GfFormat format = format_of(257 + below(300), 1 + below(14), channels, input);
+    const GfSample input = inputs[turn / 6 % 3];
+    const size_t side = 1 + 2 * (turn % 6), channels = turn % 5 < 2 ? 1 : turn % 5;
+    const size_t width = turn % 4 ? 257 + below(300) : 20 + below(240);
+    GfFormat format = format_of(width, 1 + below(14), channels, input);
     GfFilter *filter = new_filter();
     GfLinear *linear = add_layer(filter, 1 + below(side <= 7 ? 12 : 4), channels, 1, side, side);
     linear->sampling.fit = GF_FIT_PAD;
     linear->sampling.left = linear->sampling.top = side / 2;
     linear->sampling.right = linear->sampling.bottom = side - 1 - side / 2 + below(2);
-    linear->sampling.stride_x = linear->sampling.stride_y = turn % 7 == 6 ? 2 : 1;
+    linear->sampling.stride_x = linear->sampling.stride_y = turn % 7 < 3 ? 2 : 1;
     linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
     if (below(2))
         add_bias(linear, gf_sample_max(input) / 4.0);
@@ -427,7 +428,7 @@ void test_minibatches(void)
         crowd(side);
     for (size_t i = 0; i < (quick ? 1 : 9); i++)
         small_pictures(i);
-    for (size_t i = 0; i < (quick ? 6 : 60); i++)
+    for (size_t i = 0; i < (quick ? 6 : 210); i++)
         unaligned_maps(i);
 }
 
