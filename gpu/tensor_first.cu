@@ -471,7 +471,6 @@ template <typename F> Cut cut(const GfLaunch *launch)
 
 template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
-    const GfStep *step = launch->step;
     const Cut work = cut<F>(launch);
     const size_t bytes = F::kept_bytes + bytes_of<F>(launch, work.units);
     const size_t blocks = tiles_of<F>(launch, work.units) * work.splits;
