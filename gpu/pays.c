@@ -316,21 +316,48 @@ static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pix
     return step->in == GF_U8 && pixels < 1 << 19;
 }
 
+/* Are rows of floats that begin anywhere woven (gpu/tensor_first.cu)? */
+static bool are_woven(const GfStep *step, const GfUse *use)
+{
+    return !has_vectors(step, use) && (step->in == GF_F32 || step->in == GF_U8) &&
+           step->out == GF_F32 && step->out_width > 48 / step->stride_x;
+}
+
+/* Of one channel under 3 x 3 and 5 x 5 taps, woven, several rows of which `special` leaves parts of
+ * its strips empty for. (bench/results/2026-11-29-h200-2.md) */
+static bool weaving_pays(const GfStep *step, size_t side, double pixels, const GfUse *use)
+{
+    const size_t maps = step->linear.filters, width = step->out_width;
+    const bool bytes = step->in == GF_U8;
+    if (maps < 8 || !are_woven(step, use))
+        return false;
+    if (bytes && pixels >= 1 << 21 && (maps >= 16 || side == 3))
+        return true;
+    if (use->pictures > 1)
+        return side == 3 ? maps >= 16 || (bytes && width > 64)
+                         : maps >= 16 && width > 96 && width < 192;
+    return width < GF_SPECIAL_STRIP - 8 &&
+           (side == 3 ? maps >= 16 && pixels >= 1 << 16
+                      : maps > GF_SPECIAL_HELD_5 && pixels >= 1 << 15);
+}
+
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.
  * Maps are made eight at a time. */
 static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, const GfUse *use)
 {
     const size_t maps = step->linear.filters;
     const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
-    /* Rows of floats that begin anywhere are woven (gpu/tensor_first.cu), which many taps hide
-     * where few of the maps that are made are thrown away. (bench/results/2026-11-28-h200-2.md) */
-    const bool woven = side >= 7 && step->in == GF_F32 && step->out == GF_F32 &&
+    /* Many taps hide the weaving where few of the maps that are made are thrown away.
+     * (bench/results/2026-11-28-h200-2.md) */
+    const bool woven = side >= 7 && are_woven(step, use) &&
                        (maps <= 4 ? pixels > 1 << 19 : round_up(maps, 8) < 1.5 * (double)maps);
     const bool vectors = woven || has_vectors(step, use);
     const bool full = round_up(maps, 8) <= 1.15 * (double)maps;
     const bool square = gf_is_usual_square(&step->linear);
     const bool small = step->out_width < GF_SPECIAL_STRIP || pixels <= 1 << 18;
     if (side >= 9)
+        return true;
+    if (side < 7 && weaving_pays(step, side, pixels, use))
         return true;
     if ((use->pictures == 1 && gf_special_takes_maps(step)) ||
         (square && small && (use->pictures == 1 || side >= 7)))
@@ -373,6 +400,11 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
         return step->stride_x == 1 ? tensor_pays_on_gray(step, longer_side(linear), pixels, use)
                                    : !are_few_outputs(step, pixels);
     if (step->stride_x == 4 && !tensor_pays_on_few_windows(step, pixels))
+        return false;
+    if (step->stride_x == 2 && step->in == GF_U8 &&
+        (linear->depth <= GF_FIRST_COLOURS || linear->width > 3))
+        return true;
+    if (step->in == GF_F32 && pixels < 1 << 12 && linear->filters < 48 && !has_vectors(step, use))
         return false;
     if (step->stride_x > 1 || linear->filters < 4)
         return work >= 1 << 20;

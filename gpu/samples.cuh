@@ -207,11 +207,13 @@ __device__ inline void gf_store_sectors(float *to, const float *kept, int column
     to += lane - past;
     kept += lane - past;
 #pragma unroll
-    for (int i = 0; i < (INSIDE ? WIDTH : WIDTH + 32); i += 32) {
+    for (int i = 0; i < WIDTH; i += 32) {
         const int x = i + lane - past;
         if (INSIDE ? i > 0 || lane >= GF_SECTOR : x >= begin && x < end)
             to[i] = kept[i];
     }
+    if (!INSIDE && WIDTH + lane - past < end)
+        to[WIDTH] = kept[WIDTH];
 }
 
 /* Do rows, and the pictures of a minibatch, all begin at multiples of so many bytes? */

@@ -436,7 +436,7 @@ constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_FLAT_TILES(COUNT);
 template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)
 {
     const size_t rows = (units * F::rows - 1) * F::stride + F::height;
-    return F::bytes(launch->step->linear.depth, rows);
+    return F::kept_bytes + F::bytes(launch->step->linear.depth, rows);
 }
 
 /* Tiles side by side: woven ones share a sector with their neighbours. */
@@ -472,7 +472,7 @@ template <typename F> Cut cut(const GfLaunch *launch)
 template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     const Cut work = cut<F>(launch);
-    const size_t bytes = F::kept_bytes + bytes_of<F>(launch, work.units);
+    const size_t bytes = bytes_of<F>(launch, work.units);
     const size_t blocks = tiles_of<F>(launch, work.units) * work.splits;
     if (blocks > INT_MAX || bytes > gf_shared_limit())
         return cudaErrorNotSupported;

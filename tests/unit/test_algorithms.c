@@ -428,7 +428,14 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 1, 1, 3, 1023, 1023, "special"},
                                      {GF_F32, 1, 20, 5, 2905, 3049, "special"},
                                      {GF_F32, 1, 12, 5, 114, 97, "special"},
-                                     {GF_F32, 1, 44, 3, 336, 653, "special"}};
+                                     {GF_F32, 1, 44, 3, 336, 653, "special"},
+                                     {GF_F32, 1, 70, 3, 688, 117, "tensor"},
+                                     {GF_F32, 1, 32, 3, 1000, 81, "tensor"},
+                                     {GF_F32, 1, 32, 3, 125, 125, "special"},
+                                     {GF_U8, 1, 70, 5, 688, 117, "tensor"},
+                                     {GF_U8, 1, 16, 7, 1023, 1023, "tensor"},
+                                     {GF_F32, 3, 16, 5, 61, 61, "general"},
+                                     {GF_F32, 4, 16, 7, 61, 61, "general"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
@@ -445,6 +452,20 @@ static void test_rows(void **unused)
     assert_string_equal(chosen_by(&pair, false, (GfUse){.pictures = 1}, 90), "tensor");
     assert_string_equal(chosen_for(&pair, false, 1, 90), "special");
     pair.format.sample = GF_F32;
+    assert_string_equal(chosen_for(&pair, false, 1, 90), "tensor");
+    pair.format.width = 104;
+    pair.format.height = 202;
+    pair.maps = 32;
+    pair.side = 3;
+    assert_string_equal(chosen_for(&pair, false, 16, 90), "tensor");
+    pair.format.width = pair.format.height = 63;
+    pair.format.channels = 4;
+    pair.maps = 16;
+    pair.stride = 2;
+    assert_string_equal(chosen_for(&pair, false, 1, 90), "implicit");
+    pair.format.sample = GF_U8;
+    pair.format.channels = 3;
+    pair.maps = 4;
     assert_string_equal(chosen_for(&pair, false, 1, 90), "tensor");
 }
 
