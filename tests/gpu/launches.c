@@ -378,7 +378,7 @@ static void small_pictures(size_t turn)
     run_trial(&trial, filter);
 }
 
-/* Maps of floats whose rows begin anywhere, most wider than what a warp or a block stores at once. */
+/* Maps of floats whose rows begin anywhere, most of them wider than what a warp stores at once. */
 static void unaligned_maps(size_t turn)
 {
     static const GfSample inputs[] = {GF_F32, GF_U8, GF_U16};
