@@ -1,6 +1,6 @@
 /* Pooling: each channel's window becomes its maximum, mean or length, as after the layers of Hwu,
- * Kirk and El Hajj, "Programming Massively Parallel Processors", 16. A thread makes a pixel of a set
- * of channels, so that it waits for all their samples at a time; where a window has more than a
+ * Kirk and El Hajj, "Programming Massively Parallel Processors", 16. A thread makes a pixel of a
+ * set of channels, so that it waits for all their samples at a time; where a window has more than a
  * thread should go through alone (as of a whole picture), a block does, each of its threads every
  * BLOCK-th sample of a row.
  *
