@@ -330,9 +330,10 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
 /* ---- rows that begin anywhere ---- */
 
 /* Stores what a block's threads kept of its units at row y in whole sectors, a warp a row of each
- * map. INSIDE: there is a tile before this one, and another behind. */
+ * map. INSIDE: there is a tile before this one, and another behind; `last`: there is none behind. */
 template <typename F, bool INSIDE>
-__device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept)
+__device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept,
+                           bool last)
 {
     static_assert(WARPS == F::unit_rows);
     const int r = threadIdx.x / WARP;
@@ -344,8 +345,7 @@ __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, con
     kept += r * F::tile_columns;
 #pragma unroll 4
     for (int o = 0; o < maps; o++, row += q.p.out.plane, kept += F::map_floats)
-        gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0,
-                                                  tile.x + tile.columns == q.p.out_width);
+        gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0, last);
 }
 
 /* A block's units, all warps at a row of them at a time. */
@@ -355,6 +355,7 @@ __device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared
     const int warp = static_cast<int>(threadIdx.x) / WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
     const uint32_t *words = find_words<F>(shared);
+    const bool last = tile.x + tile.columns == q.p.out_width, inside = tile.x > 0 && !last;
     bool odd = false;
     for (int run = tile.run; run < tile.end; run++) {
         if (!F::early || run > tile.run)
@@ -366,10 +367,10 @@ __device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared
                 finish<F>(q, tile, run, column * F::columns, y, mine->finish, sums, kept);
             }
             __syncthreads();
-            if (tile.x > 0 && tile.x + tile.columns < q.p.out_width)
-                store_kept<F, true>(q, tile, run, y, kept);
+            if (inside)
+                store_kept<F, true>(q, tile, run, y, kept, last);
             else
-                store_kept<F, false>(q, tile, run, y, kept);
+                store_kept<F, false>(q, tile, run, y, kept, last);
         }
     }
 }
@@ -488,11 +489,14 @@ template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaS
     return gf_launch_early(kernel, gf_spread(kernel, grid), stream, q);
 }
 
-/* Do rows of floats begin anywhere? Where they fill little of a tile, too few warps would work. */
+/* Do rows of floats begin anywhere? Where they fill little of a tile, too few warps would work; of
+ * four channels and few maps tiles would have too few rows. */
 template <typename F> bool is_woven(const GfLaunch *launch)
 {
-    return launch->step->out == GF_F32 && launch->out.pixel == 1 &&
-           launch->step->out_width * 8 > F::tile_columns * 3 &&
+    const GfStep *step = launch->step;
+    return step->out == GF_F32 && launch->out.pixel == 1 &&
+           step->out_width * 8 > F::tile_columns * 3 &&
+           (step->channels <= GF_FIRST_COLOURS || gf_tensor_first(step).runs > 1) &&
            !gf_rows_aligned(launch->out, GF_F32, sizeof(float4) / sizeof(float));
 }
 
