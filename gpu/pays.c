@@ -323,8 +323,8 @@ static bool are_woven(const GfStep *step, const GfUse *use)
            step->out == GF_F32 && step->out_width > 48 / step->stride_x;
 }
 
-/* Of one channel under 3 x 3 and 5 x 5 taps, woven, several rows of which `special` leaves parts of
- * its strips empty for. (bench/results/2026-11-29-h200-2.md) */
+/* Of one channel under 3 x 3 and 5 x 5 taps, woven: of narrow pictures, and of several at a time,
+ * `special` leaves more of its strips empty. (bench/results/2026-11-29-h200-2.md) */
 static bool weaving_pays(const GfStep *step, size_t side, double pixels, const GfUse *use)
 {
     const size_t maps = step->linear.filters, width = step->out_width;
