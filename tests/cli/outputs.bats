@@ -215,9 +215,9 @@ untouched() {
     mkdir in
     scene gray8 in/a.png
     scene gray8 in/b.png
-    gf in -k box -o out --skip-existing -v
+    gf in -k box -o out --skip-existing --device auto -v
     [[ $stderr == *'computing on '* ]]
-    gf in -k box -o out --skip-existing -v
+    gf in -k box -o out --skip-existing --device auto -v
     [ "$status" -eq 0 ]
     [[ $stderr == *'0 written, 0 failed, 2 skipped'* && $stderr != *'computing on '* ]]
 }
