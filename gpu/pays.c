@@ -320,7 +320,7 @@ static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pix
 static bool are_woven(const GfStep *step, const GfUse *use)
 {
     return !has_vectors(step, use) && (step->in == GF_F32 || step->in == GF_U8) &&
-           step->out == GF_F32 && step->out_width > 48 / step->stride_x;
+           step->out == GF_F32 && step->out_width * step->stride_x > GF_FIRST_WOVEN;
 }
 
 /* Of one channel under 3 x 3 and 5 x 5 taps, woven: of narrow pictures, and of several at a time,

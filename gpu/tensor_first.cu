@@ -330,7 +330,7 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
 /* ---- rows that begin anywhere ---- */
 
 /* Stores what a block's threads kept of its units at row y in whole sectors, a warp a row of each
- * map. INSIDE: there is a tile before this one, and another behind; `last`: there is none behind. */
+ * map. INSIDE: there is a tile before this one, and another behind; `last`: none is behind. */
 template <typename F, bool INSIDE>
 __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept,
                            bool last)
@@ -495,7 +495,7 @@ template <typename F> bool is_woven(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
     return step->out == GF_F32 && launch->out.pixel == 1 &&
-           step->out_width * 8 > F::tile_columns * 3 &&
+           step->out_width * F::stride > GF_FIRST_WOVEN &&
            (step->channels <= GF_FIRST_COLOURS || gf_tensor_first(step).runs > 1) &&
            !gf_rows_aligned(launch->out, GF_F32, sizeof(float4) / sizeof(float));
 }

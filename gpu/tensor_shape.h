@@ -298,7 +298,8 @@ enum {
     GF_FIRST_MOST_SIDE = 11, /* of two */
     GF_FIRST_FEW = 4,        /* maps */
     GF_FIRST_COLOURS = 3,    /* channels whose kernels have two rows in an octet, */
-    GF_FIRST_PAIRS_SIDE = 3  /* if they are so large */
+    GF_FIRST_PAIRS_SIDE = 3, /* if they are so large */
+    GF_FIRST_WOVEN = 48      /* columns, times the stride; shorter rows are not woven */
 };
 
 typedef struct GfTensorFirst {
