@@ -291,10 +291,20 @@ cudaError_t gf_launch_early(void (*kernel)(Args...), const GfBlocks &blocks, cud
     return gf_start(config, kernel, args...);
 }
 
-/* Blocks of a multiprocessor when all have as many. */
-inline size_t gf_blocks_each(const dim3 &grid)
+/* Blocks, one on each multiprocessor, that the current device runs at once in clusters of so
+ * many. */
+inline size_t gf_cluster_room(size_t cluster)
 {
-    return gf_divide_up(static_cast<size_t>(grid.x) * grid.y * grid.z, gf_multiprocessors());
+    const size_t room = gf_flat_room(cluster) * gf_multiprocessors() / GF_FLAT_CARD;
+    return room < 1 ? 1 : room;
+}
+
+/* Blocks of a multiprocessor when all have as many. */
+inline size_t gf_blocks_each(const GfBlocks &blocks)
+{
+    const dim3 grid = blocks.grid;
+    return gf_divide_up(static_cast<size_t>(grid.x) * grid.y * grid.z,
+                        gf_cluster_room(blocks.cluster));
 }
 
 /* Blocks that come early settle where there is room first. With more shared memory they cannot
@@ -303,7 +313,7 @@ inline size_t gf_blocks_each(const dim3 &grid)
 template <typename Kernel> GfBlocks gf_spread(Kernel kernel, GfBlocks blocks)
 {
     const dim3 threads = blocks.threads;
-    const size_t each = gf_blocks_each(blocks.grid);
+    const size_t each = gf_blocks_each(blocks);
     cudaFuncAttributes code;
     int most;
     if (gf_allow_shared(kernel, blocks.bytes) != cudaSuccess ||

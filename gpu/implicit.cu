@@ -13,8 +13,9 @@
  *
  * Costs for a tile of M maps and P positions, and a tap: M + P numbers read, M * P multiply-adds.
  * Where positions are few, tiles are small and teams of a block share their taps
- * (gpu/problem.cuh). */
+ * (gpu/problem.cuh); and where there are few tiles, so do the blocks of a cluster. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "gpu/device.cuh"
 
@@ -35,6 +36,7 @@ template <typename Sum> struct Product {
     size_t fours, row_fours, rows; /* of positions: in all, and of a row; rows of a picture */
     int taps, chain, chains;       /* of a filter; `chain` is a multiple of STEP */
     int maps, map_tiles, groups;
+    int cluster;         /* blocks that share a tile's chains: 1, 2, 4 or 8 */
     bool shared_filters; /* a bank: groups are channels, through the same filters */
     int width, height;   /* of the input */
     int wrap_row;        /* from this row on, input rows lie `wrap` bytes before */
@@ -78,16 +80,17 @@ struct Tile {
     /* A thread's tile is made of squares of 4 x 4, so many down and across, as far apart as can be;
      * and a warp is lanes_y x lanes_x threads: what its threads read at once lies side by side. */
     static constexpr int down = THREAD_MAPS / 4, across = THREAD_POSITIONS / 4;
-    static constexpr int lanes_x =
-        POSITIONS / THREAD_POSITIONS < 8 ? POSITIONS / THREAD_POSITIONS : 8;
-    static constexpr int lanes_y = 32 / lanes_x;
-    static constexpr int warps_x = POSITIONS / THREAD_POSITIONS / lanes_x;
+    static constexpr int threads_y = MAPS / THREAD_MAPS, threads_x = POSITIONS / THREAD_POSITIONS;
+    static constexpr int lanes_x = threads_x < 8 ? threads_x : threads_y >= 4 ? 8 : 32 / threads_y;
+    static constexpr int lanes_y = 32 / lanes_x, warps_x = threads_x / lanes_x;
     static constexpr int pitch = MAPS + 4; /* so that transposing filters meets all banks */
     /* What a thread brings of a stage: four positions of some taps, four taps of some filters. */
     static constexpr int fours = POSITIONS / 4, taps = STEP * fours / team;
     static constexpr int weights = STEP / 4 * MAPS, filters = (weights + team - 1) / team;
-    static_assert(warps_x * lanes_x * THREAD_POSITIONS == POSITIONS && team % 32 == 0);
-    static_assert(MAPS / THREAD_MAPS % lanes_y == 0 && taps * team == STEP * fours);
+    /* May blocks share it? Threads of 64 sums have no registers to spare where 512 come together. */
+    static constexpr bool shared = THREAD_MAPS * THREAD_POSITIONS < 64 || threads * BLOCKS < 512;
+    static_assert(warps_x * lanes_x == threads_x && team % 32 == 0);
+    static_assert(threads_y % lanes_y == 0 && taps * team == STEP * fours);
 };
 
 /* A team's part of a stage. */
@@ -103,8 +106,12 @@ struct Corner {
     size_t four;    /* the first positions */
 };
 
+/* Sums of a block's tile. */
+template <typename T> using Sums = GfFour<typename T::Sum>[T::thread_maps * T::across][T::team];
+
+/* Behind it, where blocks share a tile: the sums of each team's chain. */
 template <typename T> struct Shared {
-    GfFour<typename T::Sum> totals[T::thread_maps * T::across][T::team];
+    Sums<T> totals;
     Stage<T> stages[2][T::teams];
     Follower followers[T::teams][STEP];
     Corner corner; /* kept here, since registers are short */
@@ -118,6 +125,7 @@ template <typename T> struct Load {
 /* What a thread does in its block. */
 template <typename T> struct Place {
     int team, t;
+    int slot; /* of the teams that share the tile: it has the chains slot, slot + slots, ... */
     int map_at, four_at; /* of its own tile, within the block's */
     Site site;           /* of the positions that it brings */
     const typename T::Sum *filter;
@@ -224,9 +232,16 @@ template <typename Sum> __device__ Tap tap_of(const Product<Sum> &q, const Follo
 
 /* ---- a block ---- */
 
+/* Blocks that share a tile. */
+template <typename T, typename Sum> __device__ int cluster_of(const Product<Sum> &q)
+{
+    return T::shared ? q.cluster : 1;
+}
+
 template <typename T, typename Sum> __device__ Corner my_corner(const Product<Sum> &q)
 {
-    unsigned tile = blockIdx.x, maps = static_cast<unsigned>(q.map_tiles);
+    unsigned tile = blockIdx.x / static_cast<unsigned>(cluster_of<T>(q));
+    unsigned maps = static_cast<unsigned>(q.map_tiles);
     unsigned groups = static_cast<unsigned>(q.groups), rest = tile / maps;
     return {static_cast<int>(rest % groups), static_cast<int>(tile % maps) * T::maps,
             static_cast<size_t>(rest / groups) * T::fours};
@@ -238,6 +253,7 @@ __device__ Place<T> my_place(const Product<Sum> &q, const Corner &corner)
     Place<T> place;
     place.team = static_cast<int>(threadIdx.x) / T::team;
     place.t = static_cast<int>(threadIdx.x) % T::team;
+    place.slot = place.team * cluster_of<T>(q) + static_cast<int>(blockIdx.x) % cluster_of<T>(q);
     int warp = place.t / 32, lane = place.t % 32, map = corner.map + place.t / (STEP / 4);
     place.map_at = (warp / T::warps_x * T::lanes_y + lane / T::lanes_x) * 4;
     place.four_at = warp % T::warps_x * T::lanes_x + lane % T::lanes_x;
@@ -336,15 +352,58 @@ __device__ void multiply(const Place<T> &place, const Stage<T> &stage,
     }
 }
 
-/* Totals become samples; the teams share them. */
+/* The teams that share a tile share its totals, too: the first map of a thread's j-th positions
+ * whose total is this team's; the next is `slots` further on. */
+template <typename T> __device__ int my_first_map(const Place<T> &place, int slots, int j)
+{
+    return (place.slot - j * T::thread_maps) & (slots - 1);
+}
+
+/* Adds the chains from chain `first` on, of all teams of the cluster's blocks, in their order to
+ * the totals. */
+template <typename T, typename Sum>
+__device__ void add_chains(const Product<Sum> &q, const Place<T> &place, Shared<T> &shared,
+                           const GfFour<Sum> (&sums)[T::thread_maps * T::across], int first)
+{
+    if (cluster_of<T>(q) == 1)
+        return gf_add_chains<T::team, T::teams>(shared.totals, sums, place.team, place.t,
+                                                first + place.team, q.chains);
+    Sums<T> *parts = reinterpret_cast<Sums<T> *>(&shared + 1);
+    const int slots = T::teams * q.cluster, count = min(slots, q.chains - first);
+#pragma unroll
+    for (int i = 0; i < T::thread_maps * T::across; i++)
+        parts[place.team][i][place.t] = sums[i];
+    gf_wait_for_cluster();
+    for (int j = 0; j < T::across; j++)
+#pragma unroll 1
+        for (int m = my_first_map(place, slots, j); m < T::thread_maps; m += slots) {
+            const int i = m * T::across + j;
+            GfFour<Sum> total = first > 0 ? shared.totals[i][place.t] : GfFour<Sum>{};
+            int team = 0, rank = 0;
+#pragma unroll 8
+            for (int slot = 0; slot < count; slot++) {
+                const GfFour<Sum> part = *gf_in_block(&parts[team][i][place.t], rank);
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    total.v[k] += part.v[k];
+                rank = rank + 1 < q.cluster ? rank + 1 : 0;
+                team += rank == 0;
+            }
+            shared.totals[i][place.t] = total;
+        }
+    gf_wait_for_cluster(); /* until all have read what is kept here */
+}
+
+/* Totals become samples. */
 template <typename T, typename Sum>
 __device__ void finish(const Product<Sum> &q, const Place<T> &place, const Shared<T> &shared)
 {
     Corner corner = shared.corner;
+    const int slots = T::teams * cluster_of<T>(q);
     for (int j = 0; j < T::across; j++) {
         Spot spot = find_spot(q, corner.four + j * (T::fours / T::across) + place.four_at);
 #pragma unroll 1
-        for (int m = place.team; m < T::thread_maps; m += T::teams) {
+        for (int m = my_first_map(place, slots, j); m < T::thread_maps; m += slots) {
             int map = corner.map + m / 4 * (T::maps / T::down) + place.map_at + m % 4;
             GfFour<Sum> r = shared.totals[m * T::across + j][place.t];
 #pragma unroll
@@ -387,7 +446,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
     Place<T> place = my_place<T>(q, corner);
     Stage<T> *now = &shared.stages[0][place.team], *then = &shared.stages[1][place.team];
     Load<T> next;
-    int k = place.team * q.chain;
+    int k = place.slot * q.chain;
     if (threadIdx.x == 0)
         shared.corner = corner;
     if (place.t < STEP) {
@@ -403,7 +462,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
     store_stage<T, In>(q, place, next, now);
     __syncthreads();
 #pragma unroll 1
-    for (int first = 0; first < q.chains; first += T::teams) {
+    for (int first = 0; first < q.chains; first += T::teams * cluster_of<T>(q)) {
         GfFour<typename T::Sum> sums[T::thread_maps * T::across] = {};
 #pragma unroll 1
         for (int stages = stages_of(q, first); stages > 0; stages--) {
@@ -422,8 +481,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks)
             now = then;
             then = done;
         }
-        gf_add_chains<T::team, T::teams>(shared.totals, sums, place.team, place.t,
-                                         first + place.team, q.chains);
+        add_chains(q, place, shared, sums, first);
     }
     finish(q, place, shared);
 }
@@ -465,6 +523,14 @@ template <typename Sum> void describe_input(const GfLaunch *launch, Product<Sum>
     q->mends = step->border < GF_BORDER_CONSTANT;
 }
 
+template <typename T> void share(int cluster, Product<typename T::Sum> *q)
+{
+    q->cluster = cluster;
+    q->jump = stride_of(*q, (T::teams * cluster - 1) * q->chain + STEP);
+    q->next = q->chain > STEP ? stride_of(*q, STEP) : q->jump;
+}
+
+/* Of tiles that blocks do not share. */
 template <typename T> Product<typename T::Sum> product_of(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
@@ -483,8 +549,7 @@ template <typename T> Product<typename T::Sum> product_of(const GfLaunch *launch
     q.chains = (q.taps + q.chain - 1) / q.chain;
     q.vector = q.taps % 4 == 0 && reinterpret_cast<uintptr_t>(launch->weights) % 16 == 0;
     q.filters_step = static_cast<size_t>(q.taps) * (T::team / (STEP / 4));
-    q.jump = stride_of(q, (T::teams - 1) * q.chain + STEP);
-    q.next = q.chain > STEP ? stride_of(q, STEP) : q.jump;
+    share<T>(1, &q);
     describe_input(launch, &q);
     return q;
 }
@@ -492,18 +557,73 @@ template <typename T> Product<typename T::Sum> product_of(const GfLaunch *launch
 template <typename T> size_t blocks_of(const Product<typename T::Sum> &q)
 {
     return (q.fours + T::fours - 1) / T::fours * static_cast<size_t>(q.map_tiles) *
-           static_cast<size_t>(q.groups);
+           static_cast<size_t>(q.groups) * static_cast<size_t>(q.cluster);
+}
+
+template <typename T> size_t bytes_of(const Product<typename T::Sum> &q)
+{
+    return sizeof(Shared<T>) + (q.cluster > 1 ? T::teams * sizeof(Sums<T>) : 0);
+}
+
+/* Cycles that a launch takes with a tile. The blocks of a multiprocessor share its four schedulers,
+ * which few warps do not fill: with multiply-adds, reads of shared memory, what stages bring (fours
+ * of positions and of taps), and what becomes of sums; and each waits by itself at barriers and for
+ * its turn in adding up, or for the blocks that share its tile. The weights were fitted to the suite
+ * `general` of bench/results, those of shared tiles to deep layers of few positions. */
+template <typename T> double cost_of(const Product<typename T::Sum> &q)
+{
+    size_t most = gf_divide_up(blocks_of<T>(q), gf_cluster_room(q.cluster));
+    size_t together = gf_blocks_at_once(T::blocks, bytes_of<T>(q));
+    int slots = T::teams * q.cluster, rounds = gf_divide_up(q.chains, slots);
+    int chains = gf_divide_up(q.chains, q.cluster), stages = q.chain / STEP;
+    int active = chains < T::teams ? chains : T::teams;
+    constexpr int warps = T::team / 32, sums = T::thread_maps * T::across * 4;
+    constexpr double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
+                             (20.0 * STEP * T::fours + 92.0 * T::weights) / 32;
+    double work = (chains * stages * stage + warps * sums * (35.0 + 4.0 * chains)) / 4.0;
+    double wait = 1500.0 + 375.0 * rounds * stages + 5.7 * work / (warps * active);
+    if (q.cluster > 1) {
+        work += 5.5 * warps * T::teams * sums * rounds;
+        wait += 2300.0 + (1200.0 + 80.0 * slots) * rounds;
+    } else if (T::teams > 1) {
+        wait += 350.0 * T::teams * rounds;
+    }
+    return static_cast<double>(most) * work +
+           static_cast<double>(gf_divide_up(most, together)) * wait;
+}
+
+/* Lets as many blocks share a tile as is best, and says what the launch takes then. */
+template <typename T> double choose_cluster(Product<typename T::Sum> *q)
+{
+    const int most = T::shared && gf_has_clusters() ? 8 : 1;
+    double least = cost_of<T>(*q);
+    int best = 1;
+    for (int cluster = 2; cluster <= most && T::teams * cluster < 2 * q->chains; cluster *= 2) {
+        share<T>(cluster, q);
+        double cost = cost_of<T>(*q);
+        if (cost < least) {
+            least = cost;
+            best = cluster;
+        }
+    }
+    if (getenv("GF_C"))
+        best = T::shared ? atoi(getenv("GF_C")) : 1;
+    share<T>(best, q);
+    return least;
 }
 
 template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
 {
     Product<typename T::Sum> q = product_of<T>(launch);
+    choose_cluster<T>(&q);
     size_t blocks = blocks_of<T>(q);
     /* More than a grid may have are none: the launch fails. */
     dim3 grid(blocks > INT_MAX ? 0 : static_cast<unsigned>(blocks));
     const auto kernel = implicit<T, In>;
-    return gf_launch_early(kernel, gf_spread(kernel, {grid, T::threads, sizeof(Shared<T>)}), stream,
-                           q);
+    return gf_launch_early(
+        kernel,
+        gf_spread(kernel, {grid, T::threads, bytes_of<T>(q), static_cast<unsigned>(q.cluster)}),
+        stream, q);
 }
 
 template <typename T> cudaError_t run_narrow(const GfLaunch *launch, cudaStream_t stream)
@@ -512,45 +632,30 @@ template <typename T> cudaError_t run_narrow(const GfLaunch *launch, cudaStream_
                                       : run<T, void>(launch, stream);
 }
 
-/* Cycles that a launch takes with a tile. The blocks of a multiprocessor share its four schedulers,
- * which few warps do not fill: with multiply-adds, reads of shared memory, what stages bring (fours
- * of positions and of taps), and what becomes of sums; and each waits by itself at barriers and for
- * its turn in adding up. The weights were fitted to the suite `general` of bench/results. */
-template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
+template <typename T> double least_cost(const GfLaunch *launch)
 {
     Product<float> q = product_of<T>(launch);
-    size_t most = gf_divide_up(blocks_of<T>(q), processors);
-    size_t together = gf_blocks_at_once(T::blocks, sizeof(Shared<T>));
-    int rounds = gf_divide_up(q.chains, T::teams), stages = q.chain / STEP;
-    int active = q.chains < T::teams ? q.chains : T::teams;
-    constexpr int warps = T::team / 32, sums = T::thread_maps * T::across * 4;
-    constexpr double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
-                             (20.0 * STEP * T::fours + 92.0 * T::weights) / 32;
-    double work = (q.chains * stages * stage + warps * sums * (35.0 + 4.0 * q.chains)) / 4.0;
-    double wait = 1500.0 + 375.0 * rounds * stages + 5.7 * work / (warps * active) +
-                  (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
-    return static_cast<double>(most) * work +
-           static_cast<double>(gf_divide_up(most, together)) * wait;
+    return choose_cluster<T>(&q);
 }
 
 struct Row {
     GfLauncher launch;
-    double (*cost)(const GfLaunch *launch, size_t processors);
+    double (*cost)(const GfLaunch *launch);
 };
 
 #define ROW(MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS)                         \
     {run_narrow<Tile<float, MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS>>,       \
-     cost_of<Tile<float, MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS>>},
+     least_cost<Tile<float, MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS>>},
 
 const Row rows[] = {GF_IMPLICIT_TILES(ROW)};
 constexpr size_t ROWS = sizeof rows / sizeof *rows;
 
 size_t choose(const GfLaunch *launch)
 {
-    size_t best = 0, processors = gf_multiprocessors();
+    size_t best = 0;
     double lowest = INFINITY;
     for (size_t i = 0; i < ROWS; i++) {
-        double cost = rows[i].cost(launch, processors);
+        double cost = rows[i].cost(launch);
         if (cost < lowest) {
             lowest = cost;
             best = i;

@@ -632,7 +632,7 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.lifted = state->lifted;
     q.weight_bytes = static_cast<int>(gf_flat_step_vectors(step) * sizeof(Octet));
     const GfBlocks lines = blocks_of_lines(q);
-    q.brief = gf_blocks_each(lines.grid) * lines.threads.x * lines.threads.y <= FEW;
+    q.brief = gf_blocks_each(lines) * lines.threads.x * lines.threads.y <= FEW;
     return q;
 }
 
@@ -727,8 +727,7 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     constexpr size_t meet = 2500; /* of a cluster's blocks, each on its multiprocessor */
     const auto cost = [&](int of) {
         const size_t shares = static_cast<size_t>(of);
-        const size_t room = gf_flat_room(shares) * gf_multiprocessors() / GF_FLAT_CARD;
-        return static_cast<double>(gf_divide_up(blocks * shares, room < 1 ? 1 : room)) *
+        return static_cast<double>(gf_divide_up(blocks * shares, gf_cluster_room(shares))) *
                static_cast<double>(gf_flat_cycles(steps, cycles, shares) + (shares > 1 ? meet : 0));
     };
     q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;

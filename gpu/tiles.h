@@ -182,4 +182,6 @@ static inline size_t gf_general_bytes(const GfStep *step)
     TILE(64, 64, 8, 8, 4, 1)                                                                       \
     TILE(32, 32, 4, 8, 8, 2)                                                                       \
     TILE(32, 128, 8, 4, 1, 4)                                                                      \
-    TILE(16, 256, 4, 8, 1, 4)
+    TILE(16, 256, 4, 8, 1, 4)                                                                      \
+    TILE(16, 32, 4, 4, 8, 2)                                                                       \
+    TILE(8, 64, 4, 4, 8, 2)
