@@ -15,7 +15,6 @@
  * Where positions are few, tiles are small and teams of a block share their taps
  * (gpu/problem.cuh); and where there are few tiles, so do the blocks of a cluster. */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "gpu/device.cuh"
 
@@ -240,7 +239,7 @@ template <typename T, typename Sum> __device__ int cluster_of(const Product<Sum>
 
 template <typename T, typename Sum> __device__ Corner my_corner(const Product<Sum> &q)
 {
-    unsigned tile = blockIdx.x / static_cast<unsigned>(cluster_of<T>(q));
+    unsigned tile = blockIdx.x >> (__ffs(cluster_of<T>(q)) - 1);
     unsigned maps = static_cast<unsigned>(q.map_tiles);
     unsigned groups = static_cast<unsigned>(q.groups), rest = tile / maps;
     return {static_cast<int>(rest % groups), static_cast<int>(tile % maps) * T::maps,
@@ -253,7 +252,8 @@ __device__ Place<T> my_place(const Product<Sum> &q, const Corner &corner)
     Place<T> place;
     place.team = static_cast<int>(threadIdx.x) / T::team;
     place.t = static_cast<int>(threadIdx.x) % T::team;
-    place.slot = place.team * cluster_of<T>(q) + static_cast<int>(blockIdx.x) % cluster_of<T>(q);
+    place.slot =
+        place.team * cluster_of<T>(q) + (static_cast<int>(blockIdx.x) & (cluster_of<T>(q) - 1));
     int warp = place.t / 32, lane = place.t % 32, map = corner.map + place.t / (STEP / 4);
     place.map_at = (warp / T::warps_x * T::lanes_y + lane / T::lanes_x) * 4;
     place.four_at = warp % T::warps_x * T::lanes_x + lane % T::lanes_x;
@@ -578,13 +578,14 @@ template <typename T> double cost_of(const Product<typename T::Sum> &q)
     int chains = gf_divide_up(q.chains, q.cluster), stages = q.chain / STEP;
     int active = chains < T::teams ? chains : T::teams;
     constexpr int warps = T::team / 32, sums = T::thread_maps * T::across * 4;
-    constexpr double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
-                             (20.0 * STEP * T::fours + 92.0 * T::weights) / 32;
+    const double gather = (q.step_x > 1 ? 60.0 : 25.0) * (q.sample == GF_F32 ? 1.0 : 2.2);
+    const double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
+                         (gather * STEP * T::fours + 92.0 * T::weights) / 32;
     double work = (chains * stages * stage + warps * sums * (35.0 + 4.0 * chains)) / 4.0;
     double wait = 1500.0 + 375.0 * rounds * stages + 5.7 * work / (warps * active);
     if (q.cluster > 1) {
-        work += 5.5 * warps * T::teams * sums * rounds;
-        wait += 2300.0 + (1200.0 + 80.0 * slots) * rounds;
+        work += 3.5 * warps * T::teams * sums * rounds;
+        wait += 2500.0 + (1000.0 + 100.0 * slots) * rounds;
     } else if (T::teams > 1) {
         wait += 350.0 * T::teams * rounds;
     }
@@ -606,8 +607,6 @@ template <typename T> double choose_cluster(Product<typename T::Sum> *q)
             best = cluster;
         }
     }
-    if (getenv("GF_C"))
-        best = T::shared ? atoi(getenv("GF_C")) : 1;
     share<T>(best, q);
     return least;
 }
