@@ -35,7 +35,7 @@ static size_t longer_side(const GfLinear *linear)
 
 static double round_up(size_t n, size_t unit)
 {
-    return (double)((n + unit - 1) / unit * unit);
+    return unit > 1 ? (double)((n + unit - 1) / unit * unit) : (double)n;
 }
 
 /* That a launch makes of each map. */
@@ -413,24 +413,39 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 
 /* ---- layers of many channels ---- */
 
-/* Microseconds of a layer of squares on one group of channels, fitted by least squares to 380
- * layers of 5 to 512 channels and 4 to 512 maps: what a launch takes; each tap, which a block's
- * threads wait for; the multiply-adds, of maps (and `tensor`'s of channels, and `general`'s of
- * pixels) that fill up whole units; and each number that is written. Half of them are within 10 %.
- * `tensor` has another kernel for up to 16 maps, which takes as long for a row of taps as for
- * eight; of those a third are. Its numbers are fitted to 64 layers of 2026-11-29; `general`'s are
- * near the fit to 337, where the suites' choices stay right (bench/results/2026-11-29-h200.md).
- * What a launch takes of `implicit` is of 2026-11-28. */
+/* Microseconds of a layer, fitted to layers that were measured: what a launch takes; each tap,
+ * which a block's threads wait for, less those beyond `most`, which blocks share; the
+ * multiply-adds, of maps (and `tensor`'s of channels, and `general`'s of pixels) that fill up whole
+ * units; each sum, the more where vectors are not stored; and each number that is read. */
 typedef struct Cost {
-    double launch, tap, product, written;
-    size_t maps, channels, taps, columns, rows; /* units; taps of a row */
-    double wide; /* times taps and products of kernels wider than 3 */
+    double launch, tap, product, sum;
+    size_t maps, channels, taps, columns, rows; /* units, 0 is 1; taps of a row */
+    double wide;       /* times taps and products of kernels wider than 3; 0 is 1 */
+    double most, more; /* taps, and what each beyond them takes; 0: all take the same */
+    double apart, read;
 } Cost;
 
-static const Cost on_tensor_cores = {7.65, 9.1e-4, 9.42e-9, 2.08e-6, 64, 16, 1, 1, 1, 1.0};
-static const Cost of_few_maps = {8.22, 2.1e-3, 1.24e-8, 4.6e-6, 64, 16, 8, 1, 1, 1.04};
-static const Cost by_general = {1.9, 6.5e-3, 4.9e-8, 4.5e-6, 8, 1, 1, 16, 8, 0.82};
-static const Cost by_implicit = {3.3, 1.40e-2, 6.51e-8, 2.52e-6, 32, 1, 1, 1, 1, 1.0};
+/* `tensor` has another kernel for up to 16 maps. */
+typedef struct Costs {
+    Cost tensor, few_maps, general, implicit;
+} Costs;
+
+/* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
+ * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64; `implicit` by
+ * 216 (bench/results/2026-11-29-h200.md, -3.md). */
+static const Costs of_squares = {
+    .tensor = {7.65, 9.1e-4, 9.42e-9, 1.9e-6, .maps = 64, .channels = 16},
+    .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
+    .general = {1.9, 6.5e-3, 4.9e-8, 4.3e-6, 8, .columns = 16, .rows = 8, .wide = 0.82},
+    .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
+
+/* Single taps, by 515 layers; of few maps by `tensor` products are hidden
+ * (bench/results/2026-11-29-h200-3.md). */
+static const Costs of_pixels = {
+    .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
+    .few_maps = {5.14, 5.77e-3, .sum = 7e-6, .apart = 7.8e-7, .read = 3.3e-6},
+    .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
+    .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
 
 /* How much of what a method computes of a picture is on it. */
 static double filled(const GfStep *step, const Cost *cost)
@@ -439,66 +454,39 @@ static double filled(const GfStep *step, const Cost *cost)
            (round_up(step->out_width, cost->columns) * round_up(step->out_height, cost->rows));
 }
 
-static double cost_of(const GfStep *step, double pixels, const Cost *cost)
+static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
 {
     const GfLinear *linear = &step->linear;
+    const double pictures = (double)use->pictures, groups = (double)linear->groups;
+    const double inputs = (double)step->in_width * (double)step->in_height * pictures *
+                          (double)linear->depth * groups;
+    const double sums =
+        pixels_of(step, use) * groups * round_up(gf_maps_of_group(linear), cost->maps);
     const double column = (double)linear->height * round_up(linear->depth, cost->channels);
-    const double maps = round_up(linear->filters, cost->maps), all = pixels / filled(step, cost);
-    const double products = column * round_up(linear->width, cost->taps) * maps * all;
-    const double sums = cost->tap * column * (double)linear->width + cost->product * products;
-    return cost->launch + sums * (linear->width > 3 ? cost->wide : 1.0) +
-           cost->written * pixels * (double)linear->filters;
+    const double taps = column * (double)linear->width;
+    const double products = column * round_up(linear->width, cost->taps) * sums;
+    const double alone = cost->most > 0.0 ? fmin(taps, cost->most) : taps;
+    const double adding = cost->tap * alone + cost->more * (taps - alone) +
+                          cost->product * products / filled(step, cost);
+    const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
+    const double sum = cost->sum + (has_vectors(step, use) ? 0.0 : cost->apart);
+    return cost->launch + adding * wide + sum * sums + cost->read * inputs;
 }
 
-/* Of layers of squares as networks have them: is `general` faster than `implicit`? Its kernels for
- * windows and taps that are not side by side know nothing when compiled. */
-static bool general_pays_on_squares(const GfStep *step, double pixels)
+/* Is `general` faster than `implicit`? Its kernels for windows and taps that are not side by side
+ * know nothing when compiled. */
+static bool general_costs_less(const GfStep *step, const GfUse *use, const Costs *costs)
 {
     return gf_step_is_dense(step) &&
-           cost_of(step, pixels, &by_general) <= cost_of(step, pixels, &by_implicit);
+           cost_of(step, use, &costs->general) <= cost_of(step, use, &costs->implicit);
 }
 
-static bool tensor_pays_on_squares(const GfStep *step, double pixels)
+static bool tensor_costs_less(const GfStep *step, const GfUse *use, const Costs *costs)
 {
-    const Cost *other = general_pays_on_squares(step, pixels) ? &by_general : &by_implicit;
-    const Cost *own = step->linear.filters <= 16 ? &of_few_maps : &on_tensor_cores;
-    return cost_of(step, pixels, own) < cost_of(step, pixels, other);
-}
-
-/* Single taps, piece by piece; of a few deep maps the others' blocks have long to go, and of many
- * pixels nearly all time goes by what they write. (bench/results/2026-11-29-h200.md) */
-static bool tensor_pays_on_pixels(const GfLinear *linear, double pixels)
-{
-    const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
-    const double work = (double)(depth * linear->filters) * pixels;
-    const double much = pixels > 1 << 12                 ? 1 << 24
-                        : depth % 32 == 0 && depth < 256 ? 3 << 23
-                                                         : 1 << 25;
-    if (depth < 8 || maps < 4)
-        return false;
-    if (maps >= 36 && maps < 64 && work >= much)
-        return true;
-    if (depth < 16)
-        return false;
-    if (maps >= 64)
-        return work >= much;
-    if (maps < 32)
-        return depth >= 256 && pixels < 1 << 8;
-    return depth >= 400 && pixels < 1 << 11;
-}
-
-static bool general_pays_on_pixels(const GfLinear *linear, double pixels)
-{
-    const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
-    if (maps < 32)
-        return pixels < 1 << 15 &&
-               (depth < 160 || maps < 8 || pixels < 1 << 9 || pixels >= 1 << 13);
-    if (maps < 64)
-        return pixels < 1 << 10 || (pixels < 1 << 13 && depth < 256) ||
-               (pixels >= 1 << 14 && depth >= 16);
-    if (depth >= 256 && pixels < 1 << 8)
-        return false;
-    return depth >= 16 || pixels < (depth < 8 ? 1 << 11 : 1 << 12);
+    const bool few = gf_maps_of_group(&step->linear) <= 16;
+    const Cost *own = few ? &costs->few_maps : &costs->tensor;
+    const Cost *other = general_costs_less(step, use, costs) ? &costs->general : &costs->implicit;
+    return cost_of(step, use, own) < cost_of(step, use, other);
 }
 
 /* ---- layers of groups ---- */
@@ -518,7 +506,7 @@ static bool tensor_pays_on_groups(const GfStep *step, const GfUse *use)
         return false;
     if (maps < 32)
         return linear->width > 3 && outputs_of_groups(step, use) >= 1 << 18 &&
-               filled(step, &by_general) < 0.5;
+               filled(step, &of_squares.general) < 0.5;
     return work >= (depth < 64 ? 3 << 24 : 1 << 26);
 }
 
@@ -531,7 +519,7 @@ static bool general_pays_on_groups(const GfStep *step, const GfUse *use)
     const size_t maps = gf_maps_of_group(linear);
     const size_t most = linear->depth > maps ? linear->depth : maps;
     const double outputs = outputs_of_groups(step, use);
-    const bool small = linear->width == 3, full = filled(step, &by_general) >= 0.85;
+    const bool small = linear->width == 3, full = filled(step, &of_squares.general) >= 0.85;
     if (most <= 2)
         return outputs < 1 << 15;
     if (most <= 4)
@@ -565,25 +553,24 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
     if (is_pointwise(linear))
-        return tensor_pays_on_pixels(linear, pixels);
+        return tensor_costs_less(step, use, &of_pixels);
     if (!gf_is_usual_square(linear))
         return false;
-    return linear->groups == 1 ? tensor_pays_on_squares(step, pixels)
+    return linear->groups == 1 ? tensor_costs_less(step, use, &of_squares)
                                : tensor_pays_on_groups(step, use);
 }
 
 bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
-    const double pixels = pixels_of(step, use);
     (void)card;
     if (!gf_step_is_dense(step) || gf_is_depthwise(linear))
         return false;
     if (is_pointwise(linear))
-        return general_pays_on_pixels(linear, pixels);
+        return general_costs_less(step, use, &of_pixels);
     if (!gf_is_usual_square(linear))
         return false;
-    return linear->groups == 1 ? general_pays_on_squares(step, pixels)
+    return linear->groups == 1 ? general_costs_less(step, use, &of_squares)
                                : general_pays_on_groups(step, use);
 }
 

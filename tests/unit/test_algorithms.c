@@ -183,42 +183,31 @@ static void test_measured_layers(void **unused)
         {GF_F32, 6, 132, 5, 240, 156, "tensor"},  {GF_F32, 7, 64, 5, 56, 56, "general"},
         {GF_F32, 6, 20, 3, 64, 64, "general"},    {GF_F32, 34, 18, 7, 8, 7, "tensor"},
         {GF_F32, 380, 24, 3, 64, 160, "tensor"},  {GF_F32, 21, 4, 1, 240, 192, "implicit"},
-        {GF_F32, 509, 25, 1, 15, 11, "tensor"},   {GF_F32, 18, 43, 1, 19, 25, "general"}};
+        {GF_F32, 509, 25, 1, 15, 11, "tensor"},   {GF_F32, 18, 43, 1, 19, 25, "general"},
+        {GF_F32, 323, 2, 5, 24, 7, "implicit"},   {GF_F32, 640, 8, 3, 29, 14, "implicit"},
+        {GF_F32, 827, 5, 3, 9, 65, "implicit"},   {GF_F32, 926, 4, 3, 82, 8, "implicit"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
 
-/* Layers of a single tap, by channels, maps and the side of a picture. */
 static void test_single_taps(void **unused)
 {
-    const struct {
-        size_t channels, maps, side;
-        const char *name;
-    } cases[] = {{64, 64, 65, "tensor"},    {64, 64, 64, "general"},   {32, 256, 56, "tensor"},
-                 {32, 256, 55, "general"},  {31, 96, 76, "tensor"},    {31, 96, 75, "general"},
-                 {8, 256, 64, "implicit"},  {8, 256, 63, "general"},   {7, 256, 46, "implicit"},
-                 {7, 256, 45, "general"},   {64, 63, 65, "tensor"},    {64, 63, 64, "general"},
-                 {64, 35, 91, "implicit"},  {128, 36, 65, "tensor"},   {128, 36, 64, "general"},
-                 {255, 256, 23, "tensor"},  {255, 256, 22, "general"}, {256, 128, 32, "tensor"},
-                 {256, 128, 31, "general"}, {256, 128, 16, "general"}, {256, 128, 15, "implicit"},
-                 {256, 32, 31, "general"},  {256, 32, 32, "implicit"}, {399, 32, 22, "general"},
-                 {400, 32, 22, "tensor"},   {400, 32, 45, "tensor"},   {400, 32, 46, "implicit"},
-                 {15, 63, 150, "tensor"},   {15, 35, 150, "implicit"}, {96, 31, 181, "general"},
-                 {96, 31, 182, "implicit"}, {96, 4, 54, "general"},    {256, 8, 22, "general"},
-                 {256, 8, 23, "implicit"},  {256, 8, 90, "implicit"},  {256, 8, 91, "general"},
-                 {256, 7, 23, "general"},   {159, 8, 23, "general"},   {256, 4, 15, "tensor"},
-                 {256, 4, 16, "general"},   {256, 3, 15, "general"}};
+    static const Measured cases[] = {
+        {GF_F32, 6, 26, 1, 211, 10, "general"},   {GF_F32, 8, 8, 1, 70, 35, "general"},
+        {GF_F32, 8, 56, 1, 20, 77, "general"},    {GF_F32, 162, 395, 1, 23, 11, "implicit"},
+        {GF_F32, 10, 463, 1, 28, 5, "general"},   {GF_F32, 8, 304, 1, 249, 111, "tensor"},
+        {GF_F32, 13, 2, 1, 183, 177, "implicit"}, {GF_F32, 16, 64, 1, 54, 54, "general"},
+        {GF_F32, 16, 906, 1, 70, 133, "tensor"},  {GF_F32, 32, 16, 1, 88, 232, "general"},
+        {GF_F32, 32, 80, 1, 10, 8, "general"},    {GF_F32, 30, 195, 1, 217, 175, "tensor"},
+        {GF_F32, 42, 9, 1, 192, 60, "general"},   {GF_F32, 64, 104, 1, 223, 217, "tensor"},
+        {GF_F32, 64, 256, 1, 56, 56, "tensor"},   {GF_F32, 96, 936, 1, 70, 6, "tensor"},
+        {GF_F32, 174, 5, 1, 8, 243, "implicit"},  {GF_F32, 235, 51, 1, 61, 12, "implicit"},
+        {GF_F32, 256, 32, 1, 27, 27, "implicit"}, {GF_F32, 274, 5, 1, 56, 9, "implicit"},
+        {GF_F32, 302, 6, 1, 80, 60, "implicit"},  {GF_F32, 541, 36, 1, 69, 111, "tensor"},
+        {GF_F32, 549, 863, 1, 10, 38, "tensor"},  {GF_F32, 740, 69, 1, 5, 50, "tensor"},
+        {GF_F32, 895, 5, 1, 17, 122, "implicit"}, {GF_F32, 1024, 256, 1, 14, 14, "tensor"}};
     (void)unused;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const Pair pair = {.format = {.width = cases[i].side,
-                                      .height = cases[i].side,
-                                      .channels = cases[i].channels,
-                                      .sample = GF_F32},
-                           .out = GF_F32,
-                           .maps = cases[i].maps,
-                           .side = 1};
-        assert_string_equal(chosen(&pair, 90), cases[i].name);
-    }
+    check_measured(cases, sizeof cases / sizeof *cases);
 }
 
 /* Windows that are not side by side, on few channels: few of them are no work for tensor cores. */
