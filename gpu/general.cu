@@ -595,7 +595,8 @@ template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
     int rounds = gf_divide_up(q.chains, T::teams);
     int stages = rounds * gf_divide_up(least(q.chain, q.p.depth), T::channels);
     double work = work_of<T>(q, stages);
-    double wait = 900.0 + 200.0 * stages + (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
+    double wait = 900.0 + (T::threads < 128 ? 900.0 : 200.0) * stages +
+                  (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
     double thin = 1.3 * work / (T::team / 32 * least(q.chains, T::teams));
     auto group = [&](size_t n) { return n > 0 ? static_cast<double>(n) * work + thin + wait : 0; };
     double whole = group(together), rest = group(most % together);
@@ -610,12 +611,16 @@ struct Row {
 
 template <typename T> Row row_of()
 {
-    static_assert(sizeof(Shared<T>) <= 99 * 1024); /* what a block may have since sm_80 */
-    return {[](const GfLaunch *launch, cudaStream_t stream) {
-                return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
-                                                  : run<T, void>(launch, stream);
-            },
-            cost_of<T>};
+    if constexpr (std::is_void_v<T>) {
+        return {};
+    } else {
+        static_assert(sizeof(Shared<T>) <= 99 * 1024); /* what a block may have since sm_80 */
+        return {[](const GfLaunch *launch, cudaStream_t stream) {
+                    return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
+                                                      : run<T, void>(launch, stream);
+                },
+                cost_of<T>};
+    }
 }
 
 /* Channels a stage, for each team: the more, the fewer barriers, but the fewer blocks have room. */
@@ -630,7 +635,9 @@ constexpr int channels_for(int side, int teams, int blocks)
 template <int K> const Row *rows_of()
 {
 #define ROW(W, H, FTB, WT, FT, TEAMS, BLOCKS)                                                      \
-    row_of<Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS, BLOCKS), TEAMS, BLOCKS>>(),
+    row_of<std::conditional_t<                                                                     \
+        (K > 1 || FTB >= 16),                                                                      \
+        Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS, BLOCKS), TEAMS, BLOCKS>, void>>(),
     static const Row rows[] = {K == 3   ? row_of<Tile<3, 32, 4, 64, 16, 4, 2, 1, 3>>()
                                : K == 5 ? row_of<Tile<5, 32, 8, 32, 8, 8, 1, 1, 4>>()
                                : K == 7 ? row_of<Tile<7, 64, 4, 32, 8, 8, 1, 1, 4>>()

@@ -425,9 +425,10 @@ typedef struct Cost {
     double apart, read;
 } Cost;
 
-/* `tensor` has another kernel for up to 16 maps. */
+/* Of the methods that are tried one after the other; `tensor` has another kernel for up to 16 maps.
+ * One whose launch takes nothing is none. */
 typedef struct Costs {
-    Cost tensor, few_maps, general, implicit;
+    Cost tensor, few_maps, general, implicit, shared;
 } Costs;
 
 /* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
@@ -439,13 +440,33 @@ static const Costs of_squares = {
     .general = {1.9, 6.5e-3, 4.9e-8, 4.3e-6, 8, .columns = 16, .rows = 8, .wide = 0.82},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
-/* Single taps, by 515 layers; of few maps by `tensor` products are hidden
- * (bench/results/2026-11-29-h200-3.md). */
+/* Single taps, by 515 layers; of few maps by `tensor` products are hidden. */
 static const Costs of_pixels = {
     .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
     .few_maps = {5.14, 5.77e-3, .sum = 7e-6, .apart = 7.8e-7, .read = 3.3e-6},
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
     .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
+
+/* Squares and single taps in groups, by 150 and 33 layers (bench/results/2026-11-29-h200-3.md). */
+static const Costs of_groups = {
+    .tensor = {7.44, 2.1e-4, 5.92e-9, 2.49e-6, 64, 16, .wide = 1.43, .apart = 5.8e-7,
+               .read = 1.9e-7},
+    .general = {2.8, 1e-2, 5.3e-8, 5.08e-6, 4, .columns = 16, .rows = 8, .wide = 0.84,
+                .apart = 5.9e-7},
+    .implicit = {3.47, 8.6e-3, 1.2e-7, 5.12e-6, 8, .wide = 1.62, .apart = 8e-7, .read = 3e-7},
+    .shared = {3.88, 5.4e-2, 2.86e-7, 8.65e-6, .wide = 1.08, .read = 1.4e-7}};
+static const Costs of_pixels_in_groups = {
+    .tensor = {4.44, 1.75e-2, 1.01e-8, 3.06e-6, 64, 16, .apart = 3.1e-7, .read = 1.4e-7},
+    .general = {2.85, 1.15e-2, 5.1e-7, 1.9e-6, 16, .columns = 16},
+    .implicit = {3.8, 4.23e-2, 1.69e-7, 2.49e-6, 8, .apart = 2.1e-6, .read = 1e-6},
+    .shared = {2.39, 0.91, 1.64e-6, 1.53e-6, .apart = 1.2e-6, .read = 1.5e-6}};
+
+static const Costs *costs_of(const GfLinear *linear)
+{
+    if (is_pointwise(linear))
+        return linear->groups == 1 ? &of_pixels : &of_pixels_in_groups;
+    return linear->groups == 1 ? &of_squares : &of_groups;
+}
 
 /* How much of what a method computes of a picture is on it. */
 static double filled(const GfStep *step, const Cost *cost)
@@ -473,71 +494,18 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
     return cost->launch + adding * wide + sum * sums + cost->read * inputs;
 }
 
-/* Is `general` faster than `implicit`? Its kernels for windows and taps that are not side by side
- * know nothing when compiled. */
-static bool general_costs_less(const GfStep *step, const GfUse *use, const Costs *costs)
+/* What the fastest takes of those that are tried after `general`, and after `tensor`. `general` has
+ * kernels only for windows and taps that are side by side. */
+static double least_after_general(const GfStep *step, const GfUse *use, const Costs *costs)
 {
-    return gf_step_is_dense(step) &&
-           cost_of(step, use, &costs->general) <= cost_of(step, use, &costs->implicit);
+    const double least = cost_of(step, use, &costs->implicit);
+    return costs->shared.launch > 0.0 ? fmin(least, cost_of(step, use, &costs->shared)) : least;
 }
 
-static bool tensor_costs_less(const GfStep *step, const GfUse *use, const Costs *costs)
+static double least_after_tensor(const GfStep *step, const GfUse *use, const Costs *costs)
 {
-    const bool few = gf_maps_of_group(&step->linear) <= 16;
-    const Cost *own = few ? &costs->few_maps : &costs->tensor;
-    const Cost *other = general_costs_less(step, use, costs) ? &costs->general : &costs->implicit;
-    return cost_of(step, use, own) < cost_of(step, use, other);
-}
-
-/* ---- layers of groups ---- */
-
-/* What all groups make of a map each. */
-static double outputs_of_groups(const GfStep *step, const GfUse *use)
-{
-    return pixels_of(step, use) * (double)step->linear.groups;
-}
-
-static bool tensor_pays_on_groups(const GfStep *step, const GfUse *use)
-{
-    const GfLinear *linear = &step->linear;
-    const size_t depth = linear->depth, maps = gf_maps_of_group(linear);
-    const double work = (double)(gf_linear_taps(linear) * linear->filters) * pixels_of(step, use);
-    if (depth < 16 || maps < 16)
-        return false;
-    if (maps < 32)
-        return linear->width > 3 && outputs_of_groups(step, use) >= 1 << 18 &&
-               filled(step, &of_squares.general) < 0.5;
-    return work >= (depth < 64 ? 3 << 24 : 1 << 26);
-}
-
-/* Its blocks make 16 maps of a group. Of small groups, and at the sides of small pictures, they are
- * less than full, which counts once all multiprocessors have blocks; the fewer taps they have, the
- * more their windows count. */
-static bool general_pays_on_groups(const GfStep *step, const GfUse *use)
-{
-    const GfLinear *linear = &step->linear;
-    const size_t maps = gf_maps_of_group(linear);
-    const size_t most = linear->depth > maps ? linear->depth : maps;
-    const double outputs = outputs_of_groups(step, use);
-    const bool small = linear->width == 3, full = filled(step, &of_squares.general) >= 0.85;
-    if (most <= 2)
-        return outputs < 1 << 15;
-    if (most <= 4)
-        return outputs < (small && full ? 1 << 17 : 3 << 14);
-    if (most <= 8)
-        return !small || full || outputs < 1 << 15;
-    return !small || most > 16 || step->out_width % 4 == 0 || outputs < 1 << 18;
-}
-
-/* Rows of its product are a group's maps: `shared` is faster where they are few. */
-static bool implicit_pays_on_groups(const GfStep *step, const GfUse *use)
-{
-    const GfLinear *linear = &step->linear;
-    const size_t maps = gf_maps_of_group(linear);
-    const double outputs = outputs_of_groups(step, use);
-    if (maps > 8)
-        return true;
-    return maps > 4 ? linear->width < 7 || outputs < 1 << 14 : maps == 4 && outputs < 1 << 13;
+    const double least = least_after_general(step, use, costs);
+    return gf_step_is_dense(step) ? fmin(least, cost_of(step, use, &costs->general)) : least;
 }
 
 /* ---- all ---- */
@@ -552,12 +520,12 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
-    if (is_pointwise(linear))
-        return tensor_costs_less(step, use, &of_pixels);
-    if (!gf_is_usual_square(linear))
+    if (gf_is_depthwise(linear) || (!is_pointwise(linear) && !gf_is_usual_square(linear)))
         return false;
-    return linear->groups == 1 ? tensor_costs_less(step, use, &of_squares)
-                               : tensor_pays_on_groups(step, use);
+    const Costs *costs = costs_of(linear);
+    const bool few = costs->few_maps.launch > 0.0 && gf_maps_of_group(linear) <= 16;
+    return cost_of(step, use, few ? &costs->few_maps : &costs->tensor) <
+           least_after_tensor(step, use, costs);
 }
 
 bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -566,12 +534,10 @@ bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     (void)card;
     if (!gf_step_is_dense(step) || gf_is_depthwise(linear))
         return false;
-    if (is_pointwise(linear))
-        return general_costs_less(step, use, &of_pixels);
-    if (!gf_is_usual_square(linear))
+    if (!is_pointwise(linear) && !gf_is_usual_square(linear))
         return false;
-    return linear->groups == 1 ? general_costs_less(step, use, &of_squares)
-                               : general_pays_on_groups(step, use);
+    const Costs *costs = costs_of(linear);
+    return cost_of(step, use, &costs->general) <= least_after_general(step, use, costs);
 }
 
 /* Of few maps most of its product is empty, which samples that lie apart are gathered for all the
@@ -583,8 +549,10 @@ bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     (void)card;
     if (gf_is_depthwise(linear))
         return false;
-    if (linear->groups > 1)
-        return implicit_pays_on_groups(step, use);
+    if (linear->groups > 1) {
+        const Costs *costs = costs_of(linear);
+        return cost_of(step, use, &costs->implicit) <= cost_of(step, use, &costs->shared);
+    }
     const bool gathers_bytes = step->in == GF_U8 && step->stride_x > 1 && linear->filters < 8;
     const bool gathers_far = linear->depth <= GF_FIRST_CHANNELS && step->stride_x == 4 &&
                              longer_side(linear) >= 5 && linear->filters <= 12;

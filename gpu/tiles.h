@@ -149,7 +149,8 @@ static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_
 }
 
 /* Tiles of `general`, in the order of its tilings, after those of its paper: columns, rows and maps
- * of a block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. */
+ * of a block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. Those of
+ * fewer than 16 maps are for kernels larger than 1 x 1. */
 #define GF_GENERAL_TILES(TILE)                                                                     \
     TILE(32, 8, 64, 8, 8, 1, 2)                                                                    \
     TILE(32, 4, 64, 8, 8, 2, 2)                                                                    \
@@ -159,7 +160,12 @@ static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_
     TILE(32, 8, 48, 8, 8, 1, 2)                                                                    \
     TILE(32, 8, 48, 8, 12, 1, 3)                                                                   \
     TILE(32, 8, 32, 8, 8, 1, 4)                                                                    \
-    TILE(64, 8, 16, 8, 8, 1, 4)
+    TILE(64, 8, 16, 8, 8, 1, 4)                                                                    \
+    TILE(64, 8, 8, 8, 8, 1, 8)                                                                     \
+    TILE(32, 16, 8, 8, 8, 1, 8)                                                                    \
+    TILE(64, 8, 4, 8, 4, 1, 8)                                                                     \
+    TILE(32, 16, 4, 8, 4, 1, 8)                                                                    \
+    TILE(16, 16, 4, 8, 4, 1, 16)
 
 /* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of
  * 16 maps, all taps of a channel; (size_t)-1 where no card has as much. */

@@ -316,7 +316,7 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "shared");
     pair.side = 3;
     pair.maps = 256;
-    assert_string_equal(chosen(&pair, 90), "shared");
+    assert_string_equal(chosen(&pair, 90), "general");
     pair.format.width = pair.format.height = 14;
     assert_string_equal(chosen(&pair, 90), "general");
     pair.format.width = pair.format.height = 128;
@@ -326,27 +326,30 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "implicit");
 }
 
-/* As measured (bench/results/2026-11-25-h200-2.md): groups of 2, 4, 8 and 16 channels and maps;
- * width and height of the maps, which fill the blocks of `general` or not. */
+/* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md): channels
+ * and maps of each group; height and width of the maps. */
 static void test_groups(void **unused)
 {
     static const struct {
-        size_t of_group, groups, side, width, height;
+        size_t channels, maps, groups, side, height, width;
         const char *method;
-    } layers[] = {{2, 7, 7, 16, 70, "general"},   {2, 160, 3, 27, 82, "shared"},
-                  {4, 32, 3, 56, 56, "general"},  {4, 20, 7, 80, 55, "shared"},
-                  {8, 32, 3, 28, 28, "general"},  {8, 133, 3, 91, 56, "general"},
-                  {8, 143, 3, 8, 80, "implicit"}, {8, 25, 7, 81, 32, "general"},
-                  {16, 56, 3, 48, 32, "general"}, {16, 130, 5, 16, 112, "general"}};
+    } layers[] = {{4, 4, 32, 3, 56, 56, "general"},   {4, 4, 113, 3, 21, 48, "general"},
+                  {8, 8, 32, 3, 28, 28, "general"},   {8, 8, 167, 3, 231, 15, "general"},
+                  {16, 16, 32, 3, 14, 14, "general"}, {3, 3, 147, 5, 144, 73, "general"},
+                  {4, 4, 7, 5, 193, 66, "general"},   {9, 1, 43, 5, 7, 28, "general"},
+                  {6, 6, 13, 7, 212, 60, "general"},  {22, 22, 9, 3, 35, 6, "general"},
+                  {23, 23, 48, 3, 57, 20, "tensor"},  {20, 20, 45, 3, 193, 38, "tensor"},
+                  {4, 4, 39, 1, 162, 141, "shared"},  {4, 4, 21, 1, 164, 21, "implicit"},
+                  {8, 8, 7, 1, 10, 242, "general"},   {10, 10, 17, 1, 17, 180, "implicit"},
+                  {4, 1, 19, 1, 130, 21, "implicit"}, {16, 16, 14, 1, 6, 9, "general"}};
     (void)unused;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        const size_t channels = layers[i].groups * layers[i].of_group;
         const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
                                       .height = layers[i].height + layers[i].side - 1,
-                                      .channels = channels,
+                                      .channels = layers[i].channels * layers[i].groups,
                                       .sample = GF_F32},
                            .out = GF_F32,
-                           .maps = channels,
+                           .maps = layers[i].maps * layers[i].groups,
                            .groups = layers[i].groups,
                            .side = layers[i].side};
         assert_string_equal(chosen(&pair, 90), layers[i].method);
