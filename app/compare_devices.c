@@ -196,7 +196,7 @@ static GfStatus write_outputs(Comparison *comparison, const GfReader *reader)
     for (size_t i = 0; i < filters; i++)
         formats[i] = &comparison->out[0][i].format;
     GF_GO(gf_outlets_open(comparison->options, comparison->job, reader, formats, filters,
-                          comparison->options->read.max_memory, &outlets));
+                          comparison->options->read.max_memory, 0, &outlets));
     for (size_t i = 0; i < filters; i++) {
         gf_outlets_noise(&outlets, i, comparison->courses[0][i].noise);
         GfBand band = gf_image_band(&comparison->out[0][i]);

@@ -123,6 +123,19 @@ done:
     return status;
 }
 
+size_t gf_lane_memory(const GfLane *lane)
+{
+    const GfPlan *plan = lane->plan;
+    if (!lane->backend->memory)
+        return 0;
+    size_t bytes = lane->ring.rows * lane->ring.stride + lane->backend->memory(lane->session);
+    for (size_t i = 0; i < plan->outputs; i++) {
+        size_t rows = gf_min(plan->band_rows, plan->pipelines[i].most_rows);
+        bytes += lane->slots * rows * gf_lane_band(lane, 0, i)->stride;
+    }
+    return bytes;
+}
+
 void gf_lane_clear(GfLane *lane)
 {
     /* The session first: it waits for whatever still reads or writes the rows. */

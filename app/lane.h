@@ -28,6 +28,10 @@ typedef struct GfLane {
 GfStatus gf_lane_prepare(GfLane *lane, GfBackend *backend, const GfBank *bank, const bool *wanted,
                          const GfFormat *in, const GfPlanOptions *wishes);
 
+/* Bytes of host memory that a picture's rows take on their way, in bands of the usual height, and
+ * those that they are computed in. 0 where these need not be few (GfBackend.memory). */
+size_t gf_lane_memory(const GfLane *lane);
+
 /* Frees what the lane holds. To be called after any failure while rows were under way. */
 void gf_lane_clear(GfLane *lane);
 

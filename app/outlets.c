@@ -225,7 +225,7 @@ static GfMetadata metadata_of(const GfOptions *options, const GfMetadata *metada
 
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
                          const GfFormat *const *formats, size_t filters, size_t memory,
-                         GfOutlets *outlets)
+                         size_t taken, GfOutlets *outlets)
 {
     Opening opening = {options,
                        codec_of(job, reader),
@@ -237,6 +237,7 @@ GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfRea
     *outlets = (GfOutlets){.job = job, .filters = filters, .in = reader->format.sample};
     outlets->sample = file_sample(options, job, reader);
     opening.write.outputs = job->outputs;
+    opening.write.taken = taken;
     outlets->skip_existing = options->skip_existing;
     outlets->stacked = !options->montage && job->filters == 1 && filters > 1;
     if (outlets->stacked) {

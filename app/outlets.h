@@ -45,12 +45,12 @@ GfSample gf_outlets_sample(const GfOptions *options, const GfJob *job, const GfR
 /* Makes missing folders and begins all files; formats[i] is the format of filter i's output, or
  * NULL where its files exist, as gf_outlets_missing() says, and its rows do not come. The reader
  * gives the number of pictures and the metadata, of which --strip leaves the profile; `memory` is
- * the limit for what is held. Messages name the output. Errors: GF_EEXIST, GF_EWRITE, GF_EUSAGE
- * (the format does not fit), GF_EFILTER (stacked, and formats differ), GF_ELIMIT, GF_EMEMORY. On
- * failure nothing is left but new folders. */
+ * the limit for what is held, `taken` as in GfWriteOptions. Messages name the output. Errors:
+ * GF_EEXIST, GF_EWRITE, GF_EUSAGE (the format does not fit), GF_EFILTER (stacked, and formats
+ * differ), GF_ELIMIT, GF_EMEMORY. On failure nothing is left but new folders. */
 GfStatus gf_outlets_open(const GfOptions *options, const GfJob *job, const GfReader *reader,
                          const GfFormat *const *formats, size_t filters, size_t memory,
-                         GfOutlets *outlets);
+                         size_t taken, GfOutlets *outlets);
 
 /* What rounding may leave of a filter's responses (GfPipeline.noise) is not stretched. */
 void gf_outlets_noise(GfOutlets *outlets, size_t filter, double noise);

@@ -62,8 +62,9 @@ static GfStatus open_outlets(Run *run)
     GF_TRY(gf_allocate_zero(count, sizeof *formats, &formats));
     for (size_t i = 0; i < plan->outputs; i++)
         formats[filters[i]] = &plan->pipelines[i].out;
-    GfStatus status = gf_outlets_open(run->setup->options, run->job, run->reader, formats, count,
-                                      run->setup->read.max_memory, &run->outlets);
+    GfStatus status =
+        gf_outlets_open(run->setup->options, run->job, run->reader, formats, count,
+                        run->setup->read.max_memory, gf_lane_memory(run->lane), &run->outlets);
     free(formats);
     GF_TRY(status);
     for (size_t i = 0; i < plan->outputs; i++)

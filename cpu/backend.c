@@ -29,6 +29,7 @@ struct GfSession {
     GfChain **chains;       /* one a pipeline */
     GfBetween *between;     /* [pipeline][worker]; of a deep one the first serves all */
     unsigned char *scratch; /* of worker 0; the others' is the workers' own */
+    size_t scratch_bytes;   /* of each */
     GfRing ring;
     GfTimes times;
 };
@@ -64,16 +65,23 @@ static void run_rows(void *context, size_t round, size_t worker)
     pthread_mutex_unlock(&job->mutex);
 }
 
+/* Rows of a run, of `rows` that are to be computed. */
+static size_t run_rows_of(const GfSession *session, const GfChain *chain, size_t rows)
+{
+    size_t runs = gf_workers_count(session->state->workers) * RUNS_A_WORKER;
+    size_t most = gf_chain_most_rows(chain);
+    runs = gf_min(runs, gf_max(rows / gf_chain_least_rows(chain), 1));
+    runs = gf_max(runs, (rows + most - 1) / most); /* alike: short ones compute as much anew */
+    return (rows + runs - 1) / runs;
+}
+
 static GfStatus run_band(GfSession *session, size_t output, const GfBand *out)
 {
     GfWorkers *workers = session->state->workers;
     const GfChain *chain = session->chains[output];
-    size_t runs = gf_workers_count(workers) * RUNS_A_WORKER, most = gf_chain_most_rows(chain);
-    runs = gf_min(runs, gf_max(out->rows / gf_chain_least_rows(chain), 1));
-    runs = gf_max(runs, (out->rows + most - 1) / most); /* alike: short ones compute as much anew */
     Job job = {.session = session, .output = output, .out = out};
-    job.rows = (out->rows + runs - 1) / runs;
-    runs = (out->rows + job.rows - 1) / job.rows;
+    job.rows = run_rows_of(session, chain, out->rows);
+    size_t runs = (out->rows + job.rows - 1) / job.rows;
     pthread_mutex_init(&job.mutex, NULL);
     if (gf_chain_is_deep(chain))
         for (size_t i = 0; i < runs && job.error.status == GF_OK; i++)
@@ -137,7 +145,7 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     State *state = backend->state;
     GfSession *session = NULL;
     GfStatus status = GF_OK;
-    size_t bytes = 0, workers = gf_workers_count(state->workers);
+    size_t workers = gf_workers_count(state->workers);
     *out = NULL;
     GF_GO(gf_allocate_zero(1, sizeof *session, &session));
     session->state = state;
@@ -147,10 +155,11 @@ static GfStatus make_session(GfBackend *backend, const GfPlan *plan, GfSession *
     for (size_t i = 0; i < plan->outputs; i++) {
         GF_GO(gf_chain_create(&plan->pipelines[i], state->rows, plan->options.memory,
                               &session->chains[i]));
-        bytes = gf_max(bytes, gf_chain_scratch(session->chains[i]));
+        session->scratch_bytes =
+            gf_max(session->scratch_bytes, gf_align(gf_chain_scratch(session->chains[i])));
     }
-    GF_GO(gf_allocate(1, gf_align(bytes), &session->scratch));
-    GF_GO(gf_workers_reserve(state->workers, gf_align(bytes)));
+    GF_GO(gf_allocate(1, session->scratch_bytes, &session->scratch));
+    GF_GO(gf_workers_reserve(state->workers, session->scratch_bytes));
     *out = session;
     session = NULL;
 done:
@@ -167,6 +176,21 @@ static GfStatus begin(GfSession *session, const GfRing *ring)
 static const char *method(const GfSession *session, size_t output, size_t step)
 {
     return gf_chain_method(session->chains[output], step);
+}
+
+/* What lies between steps is counted for bands of the usual height. */
+static size_t memory(const GfSession *session)
+{
+    size_t workers = gf_workers_count(session->state->workers);
+    size_t bytes = workers * session->scratch_bytes;
+    for (size_t i = 0; i < session->plan->outputs; i++) {
+        GfChain *chain = session->chains[i];
+        size_t rows = gf_min(session->plan->band_rows, session->plan->pipelines[i].most_rows);
+        size_t run = run_rows_of(session, chain, rows);
+        size_t at_once = gf_chain_is_deep(chain) ? 1 : gf_min((rows + run - 1) / run, workers);
+        bytes += at_once * gf_chain_between(chain, run);
+    }
+    return bytes;
 }
 
 static GfTimes times(const GfSession *session)
@@ -203,6 +227,7 @@ GfStatus gf_cpu_open(size_t threads, GfBackend **out)
                            .submit = submit,
                            .collect = collect,
                            .method = method,
+                           .memory = memory,
                            .times = times,
                            .end = end,
                            .close = close_backend};

@@ -5,7 +5,11 @@
  * Rows of a picture that is wrapped are numbered as if it went on for ever, so that those above row
  * 0 are neighbours of it: row v is row v modulo the height, and every run of rows is one range. A
  * step itself only knows the picture's rows, so a range is computed in pieces that lie between
- * seams. */
+ * seams.
+ *
+ * Where tall windows are met across all columns of a wide picture, what lies between is large,
+ * though runs be short. There the columns too are cut, to as many at a time as keep it within
+ * BETWEEN_BYTES, and what neighbours share is computed for each. */
 #include "cpu/chain.h"
 
 #include <math.h>
@@ -15,6 +19,9 @@
 
 enum { MOST_RUN_ROWS = 64, LEAST_RUN_ROWS = 8, PARTS_A_WORKER = 3 };
 
+/* Columns are cut to no fewer than so many times those that neighbours share. */
+enum { LEAST_SHARES = 16 };
+
 /* What lies between the steps takes no more memory than this, where a shorter run is worth while:
  * of a run, and of a network's, that all take together. What all take together may have a lower
  * limit given. */
@@ -22,17 +29,6 @@ enum { BETWEEN_BYTES = 16 << 20, DEEP_BETWEEN_BYTES = 256 << 20, DEEP_RUN_ROWS =
 
 /* A run of a pipeline with layers may be shorter than LEAST_RUN_ROWS if it has as much to do. */
 static const double least_run_work = 1e6;
-
-struct GfChain {
-    const GfPipeline *pipeline;
-    GfStepRunner **runners;
-    size_t *row;  /* bytes of a row that step i makes */
-    size_t *last; /* the last step that reads what step i makes */
-    size_t scratch;
-    bool deep;
-    size_t most_bytes; /* between the steps */
-    size_t least_rows, most_rows;
-};
 
 /* Rows [begin, end). */
 typedef struct Range {
@@ -42,8 +38,22 @@ typedef struct Range {
 /* What step i makes in a run, and where it lies. */
 typedef struct Place {
     Range rows;
-    size_t first; /* byte */
+    size_t x0, x1; /* columns */
+    size_t first;  /* byte */
 } Place;
+
+struct GfChain {
+    const GfPipeline *pipeline;
+    GfStepRunner **runners;
+    size_t *pixel; /* bytes of a pixel that step i makes, of all channels */
+    size_t *last;  /* the last step that reads what step i makes */
+    size_t width;  /* columns of the output that are computed at once */
+    Place *places; /* of a run that is only measured */
+    size_t scratch;
+    bool deep;
+    size_t most_bytes; /* between the steps */
+    size_t least_rows, most_rows;
+};
 
 /* ---- which rows ---- */
 
@@ -106,12 +116,45 @@ static void find_rows(const GfPipeline *pipeline, Range made, Place *places)
     }
 }
 
+/* Whether the columns are cut. */
+static bool is_cut(const GfChain *chain)
+{
+    return chain->width < chain->pipeline->out.width;
+}
+
+/* The columns that all steps make for those of the output from x0 on. Between the steps they are
+ * whole vectors, whose samples are rounded alike wherever columns are cut. */
+static void find_columns(const GfChain *chain, size_t x0, Place *places)
+{
+    const GfPipeline *pipeline = chain->pipeline;
+    size_t last = pipeline->count - 1;
+    places[last].x0 = x0;
+    places[last].x1 = gf_min(x0 + chain->width, pipeline->out.width);
+    for (size_t i = last; i-- > 0;) {
+        Place *place = &places[i], *next = place + 1;
+        size_t width = pipeline->steps[i].out_width;
+        place->x0 = 0;
+        place->x1 = width;
+        if (!is_cut(chain))
+            continue;
+        gf_step_columns(&pipeline->steps[i + 1], next->x0, next->x1, &place->x0, &place->x1);
+        place->x0 = place->x0 / GF_ALIGNMENT * GF_ALIGNMENT;
+        place->x1 = gf_min(gf_align(place->x1), width);
+    }
+}
+
 /* ---- where they lie ---- */
+
+/* Bytes from one row that step i makes to the next. */
+static size_t row_of(const GfChain *chain, const Place *places, size_t i)
+{
+    return gf_align((places[i].x1 - places[i].x0) * chain->pixel[i]);
+}
 
 static bool size_of(const GfChain *chain, const Place *places, size_t i, size_t *bytes)
 {
     size_t rows = (size_t)(places[i].rows.end - places[i].rows.begin);
-    return gf_mul(rows, chain->row[i], bytes);
+    return gf_mul(rows, row_of(chain, places, i), bytes);
 }
 
 /* Moves step i's place behind one that is alive and in its way; false when there is none. */
@@ -147,14 +190,21 @@ static bool lay_out(const GfChain *chain, Place *places, size_t *bytes)
     return true;
 }
 
-/* Whether runs of `rows` rows keep within the memory that they may have. */
-static bool fits(const GfChain *chain, size_t rows, Place *places)
+size_t gf_chain_between(GfChain *chain, size_t rows)
 {
+    Place *places = chain->places;
     size_t height = chain->pipeline->out.height, bytes;
+    find_columns(chain, (chain->pipeline->out.width - chain->width) / 2, places);
     rows = gf_min(rows, height);
     ptrdiff_t y0 = (ptrdiff_t)((height - rows) / 2);
     find_rows(chain->pipeline, (Range){y0, y0 + (ptrdiff_t)rows}, places);
-    return lay_out(chain, places, &bytes) && bytes <= chain->most_bytes;
+    return lay_out(chain, places, &bytes) ? bytes : SIZE_MAX;
+}
+
+/* Whether runs of `rows` rows keep within the memory that they may have. */
+static bool fits(GfChain *chain, size_t rows)
+{
+    return gf_chain_between(chain, rows) <= chain->most_bytes;
 }
 
 /* ---- preparation ---- */
@@ -208,26 +258,58 @@ static void find_lives(GfChain *chain)
 static bool has_parts(const GfChain *chain)
 {
     for (size_t i = 0; i < chain->pipeline->count; i++)
-        if (gf_step_runner_parts(chain->runners[i]) > 1)
+        if (gf_step_runner_parts(chain->runners[i], chain->pipeline->steps[i].out_width) > 1)
             return true;
     return false;
 }
 
+/* Whether columns may be cut, not those of a picture that is wrapped, whose sides meet; *shared:
+ * those that neighbours share. */
+static bool narrows(const GfChain *chain, size_t *shared)
+{
+    const GfPipeline *pipeline = chain->pipeline;
+    *shared = 0;
+    for (size_t i = 0; i < pipeline->count; i++) {
+        const GfStep *step = &pipeline->steps[i];
+        if (!gf_step_runner_narrows(chain->runners[i]) || step->border == GF_BORDER_WRAP)
+            return false;
+        *shared += i > 0 ? step->taps_x - 1 : 0;
+    }
+    return pipeline->count > 1 && has_parts(chain);
+}
+
+/* Cuts columns until runs of `rows` rows fit: by the filter and the picture alone, since no bit may
+ * depend on bands or on --memory. */
+static void choose_width(GfChain *chain, size_t rows)
+{
+    size_t shared;
+    chain->width = chain->pipeline->out.width;
+    chain->most_bytes = BETWEEN_BYTES;
+    if (!narrows(chain, &shared))
+        return;
+    while (!fits(chain, rows)) {
+        size_t width = gf_align((chain->width + 1) / 2);
+        if (width < LEAST_SHARES * shared || width >= chain->width)
+            return;
+        chain->width = width;
+    }
+}
+
 /* Whether the shortest run of one worker would take more than a network's, which all workers take:
  * a single layer, or enlargements, can make very much of a small picture. */
-static bool is_vast(GfChain *chain, size_t memory, Place *places)
+static bool is_vast(GfChain *chain, size_t memory)
 {
     chain->most_bytes = memory ? gf_min(memory, DEEP_BETWEEN_BYTES) : DEEP_BETWEEN_BYTES;
-    return chain->pipeline->count > 1 && !fits(chain, LEAST_RUN_ROWS, places);
+    return chain->pipeline->count > 1 && !fits(chain, LEAST_RUN_ROWS);
 }
 
 static GfStatus choose_rows(GfChain *chain, size_t memory)
 {
     const GfPipeline *pipeline = chain->pipeline;
     char limit[GF_SIZE_TEXT];
-    Place *places;
-    GF_TRY(gf_allocate(pipeline->count, sizeof *places, &places));
-    bool network = gf_pipeline_layers(pipeline) > 1 || is_vast(chain, memory, places);
+    size_t tall = gf_max(2 * shared_rows(pipeline), tallest_window(pipeline));
+    choose_width(chain, gf_max(MOST_RUN_ROWS, tall));
+    bool network = gf_pipeline_layers(pipeline) > 1 || is_vast(chain, memory);
     chain->deep = network || has_parts(chain);
     chain->most_bytes = network ? DEEP_BETWEEN_BYTES : BETWEEN_BYTES;
     if (chain->deep && memory)
@@ -240,15 +322,13 @@ static GfStatus choose_rows(GfChain *chain, size_t memory)
             gf_max(chain->least_rows,
                    gf_min(gf_step_runner_least_rows(chain->runners[i]), 3 * LEAST_RUN_ROWS));
     bool shares = 2 * shared_rows(pipeline) > MOST_RUN_ROWS;
-    chain->most_rows = gf_max(chain->most_rows, 2 * shared_rows(pipeline));
-    chain->most_rows = gf_max(chain->most_rows, tallest_window(pipeline));
-    while (chain->most_rows > chain->least_rows && !fits(chain, chain->most_rows, places))
+    chain->most_rows = gf_max(chain->most_rows, tall);
+    while (chain->most_rows > chain->least_rows && !fits(chain, chain->most_rows))
         chain->most_rows = gf_max(chain->most_rows / 2, chain->least_rows);
     if (chain->deep || (shares && chain->most_rows > MOST_RUN_ROWS))
         chain->least_rows = chain->most_rows;
     chain->most_bytes = gf_max(chain->most_bytes, memory); /* there was a wish, this is the limit */
-    bool over = network && memory && !fits(chain, chain->most_rows, places);
-    free(places);
+    bool over = network && memory && !fits(chain, chain->most_rows);
     return over ? gf_fail(GF_ELIMIT,
                           "what lies between the network's layers needs more than the limit of "
                           "%s",
@@ -266,13 +346,14 @@ GfStatus gf_chain_create(const GfPipeline *pipeline, const GfRowSet *rows, size_
     GF_TRY(gf_allocate_zero(1, sizeof *chain, &chain));
     chain->pipeline = pipeline;
     GF_GO(gf_allocate_zero(count, sizeof *chain->runners, &chain->runners));
-    GF_GO(gf_allocate_zero(count, sizeof *chain->row, &chain->row));
+    GF_GO(gf_allocate_zero(count, sizeof *chain->pixel, &chain->pixel));
     GF_GO(gf_allocate_zero(count, sizeof *chain->last, &chain->last));
+    GF_GO(gf_allocate_zero(count, sizeof *chain->places, &chain->places));
     for (size_t i = 0; i < count; i++) {
         const GfStep *step = &pipeline->steps[i];
         GF_GO(gf_step_runner_create(pipeline, i, rows, &chain->runners[i]));
         chain->scratch = gf_max(chain->scratch, gf_step_runner_scratch(chain->runners[i]));
-        chain->row[i] = gf_align(step->out_width * step->out_channels * gf_sample_size(step->out));
+        chain->pixel[i] = step->out_channels * gf_sample_size(step->out);
     }
     find_lives(chain);
     GF_GO(choose_rows(chain, memory));
@@ -315,8 +396,9 @@ void gf_chain_free(GfChain *chain)
     for (size_t i = 0; chain->runners && i < chain->pipeline->count; i++)
         gf_step_runner_free(chain->runners[i]);
     free(chain->runners);
-    free(chain->row);
+    free(chain->pixel);
     free(chain->last);
+    free(chain->places);
     free(chain);
 }
 
@@ -346,8 +428,7 @@ typedef struct Part {
     GfStepInput input, skipped;
     ptrdiff_t y0, y1;
     size_t across, rows; /* parts of a row, each a round of so many rows */
-    unsigned char *to;
-    size_t stride;
+    GfStepOutput to;
 } Part;
 
 /* What step `reader` reads, which the step before it makes, seen from `turn` pictures away. */
@@ -355,13 +436,17 @@ static GfStepInput input_of(const Run *run, size_t reader, ptrdiff_t turn)
 {
     const GfStep *step = &run->chain->pipeline->steps[reader];
     if (reader == 0)
-        return (GfStepInput){run->ring->samples, run->ring->stride, run->ring->rows, 0, false};
+        return (GfStepInput){run->ring->samples, run->ring->stride, run->ring->rows, 0, false, 0};
     const Place *place = &run->places[reader - 1];
     size_t rows = (size_t)(place->rows.end - place->rows.begin);
     bool window = rows < step->in_height;
     ptrdiff_t shift = window ? turn * (ptrdiff_t)step->in_height : 0;
-    return (GfStepInput){run->samples + place->first, run->chain->row[reader - 1], rows,
-                         place->rows.begin - shift, window};
+    return (GfStepInput){run->samples + place->first,
+                         row_of(run->chain, run->places, reader - 1),
+                         rows,
+                         place->rows.begin - shift,
+                         window,
+                         place->x0};
 }
 
 static void run_round(void *context, size_t round, size_t worker)
@@ -372,8 +457,10 @@ static void run_round(void *context, size_t round, size_t worker)
     size_t top = round / part->across * part->rows;
     ptrdiff_t first = part->y0 + (ptrdiff_t)top, end = first + (ptrdiff_t)part->rows;
     end = end < part->y1 ? end : part->y1;
+    GfStepOutput to = part->to;
+    to.samples += top * to.stride;
     gf_step_runner_run(run->chain->runners[part->step], &part->input, &part->skipped, first, end,
-                       round % part->across, part->to + top * part->stride, part->stride, scratch);
+                       round % part->across, &to, scratch);
 }
 
 static void run_piece(Part *part, GfWorkers *workers, size_t worker)
@@ -381,24 +468,30 @@ static void run_piece(Part *part, GfWorkers *workers, size_t worker)
     const GfStepRunner *runner = part->run->chain->runners[part->step];
     size_t rows = (size_t)(part->y1 - part->y0);
     part->rows = rows;
-    part->across = gf_step_runner_parts(runner);
+    part->across = gf_step_runner_parts(runner, part->to.x1 - part->to.x0);
     if (!part->run->chain->deep) {
         for (size_t i = 0; i < part->across; i++)
             run_round(part, i, worker);
         return;
     }
     size_t parts = gf_workers_count(workers) * PARTS_A_WORKER;
-    parts = gf_min((parts + part->across - 1) / part->across, rows);
+    parts = (parts + part->across - 1) / part->across;
+    /* Of tall windows on few columns many short parts would mostly load what others load, too. */
+    if (is_cut(part->run->chain))
+        parts = gf_workers_count(workers) / part->across;
+    parts = gf_min(gf_max(parts, 1), rows);
     part->rows = gf_max((rows + parts - 1) / parts, gf_step_runner_least_rows(runner));
     gf_workers_run(workers, (rows + part->rows - 1) / part->rows * part->across, run_round, part);
 }
 
 /* Rows of one step, in the pieces that lie between seams. */
-static void run_step(const Run *run, size_t i, unsigned char *to, size_t stride, GfWorkers *workers,
-                     size_t worker)
+static void run_step(const Run *run, size_t i, unsigned char *samples, size_t stride,
+                     GfWorkers *workers, size_t worker)
 {
     const GfStep *step = &run->chain->pipeline->steps[i];
-    Range made = run->places[i].rows;
+    const Place *place = &run->places[i];
+    GfStepOutput to = {samples, stride, place->x0, place->x1};
+    Range made = place->rows;
     for (ptrdiff_t at = made.begin; at < made.end;) {
         Piece piece = piece_at(at, made.end, step->out_height);
         Part part = {.run = run,
@@ -406,22 +499,23 @@ static void run_step(const Run *run, size_t i, unsigned char *to, size_t stride,
                      .input = input_of(run, i, piece.turn),
                      .y0 = piece.y0,
                      .y1 = piece.y1,
-                     .to = to,
-                     .stride = stride};
+                     .to = to};
         if (step->kind == GF_STEP_ADD)
             part.skipped = input_of(run, step->skip, piece.turn);
         run_piece(&part, workers, worker);
         at += piece.y1 - piece.y0;
-        to += (size_t)(piece.y1 - piece.y0) * stride;
+        to.samples += (size_t)(piece.y1 - piece.y0) * stride;
     }
 }
 
-static GfStatus make_room(const GfChain *chain, Range made, GfBetween *between)
+/* For columns from x0 on. */
+static GfStatus make_room(const GfChain *chain, Range made, size_t x0, GfBetween *between)
 {
     size_t bytes;
     if (!between->places)
         GF_TRY(gf_allocate(chain->pipeline->count, sizeof(Place), &between->places));
     find_rows(chain->pipeline, made, between->places);
+    find_columns(chain, x0, between->places);
     if (!lay_out(chain, between->places, &bytes))
         return gf_fail(GF_EMEMORY, "the rows between the steps are too large");
     if (bytes <= between->bytes)
@@ -437,12 +531,16 @@ GfStatus gf_chain_run(const GfChain *chain, const GfRing *ring, ptrdiff_t y0, pt
                       void *to, size_t stride, GfBetween *between, GfWorkers *workers,
                       size_t worker, unsigned char *scratch)
 {
-    size_t count = chain->pipeline->count;
-    GF_TRY(make_room(chain, (Range){y0, y1}, between));
-    const Place *places = between->places;
-    Run run = {chain, ring, places, between->samples, workers, scratch};
-    for (size_t i = 0; i + 1 < count; i++)
-        run_step(&run, i, between->samples + places[i].first, chain->row[i], workers, worker);
-    run_step(&run, count - 1, to, stride, workers, worker);
+    size_t last = chain->pipeline->count - 1;
+    for (size_t x0 = 0; x0 < chain->pipeline->out.width; x0 += chain->width) {
+        GF_TRY(make_room(chain, (Range){y0, y1}, x0, between));
+        const Place *places = between->places;
+        Run run = {chain, ring, places, between->samples, workers, scratch};
+        for (size_t i = 0; i < last; i++)
+            run_step(&run, i, between->samples + places[i].first, row_of(chain, places, i), workers,
+                     worker);
+        run_step(&run, last, (unsigned char *)to + x0 * chain->pixel[last], stride, workers,
+                 worker);
+    }
     return GF_OK;
 }

@@ -34,6 +34,9 @@ bool gf_chain_is_deep(const GfChain *chain);
 size_t gf_chain_least_rows(const GfChain *chain);
 size_t gf_chain_most_rows(const GfChain *chain);
 
+/* Bytes that lie between the steps in a run of so many rows amid the picture; SIZE_MAX: more. */
+size_t gf_chain_between(GfChain *chain, size_t rows);
+
 /* Computes output rows [y0, y1) into samples `stride` bytes apart from the picture's rows in
  * `ring`, as worker `worker`; of a deep chain, which is run outside of the workers, by all of
  * `workers`. Scratch memory of worker 0 is `scratch`, that of others the workers'

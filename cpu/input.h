@@ -3,14 +3,22 @@
 
 #include "filters/plan.h"
 
-/* Row y is at samples + (y - first) % rows * stride. Rows of a window are those of
- * gf_step_window(), which may be negative; else they are the picture's. */
+/* Row y is at samples + (y - first) % rows * stride and begins with column x0. Rows of a window are
+ * those of gf_step_window(), which may be negative; else they are the picture's. */
 typedef struct GfStepInput {
     const unsigned char *samples;
     size_t stride, rows;
     ptrdiff_t first;
     bool window;
+    size_t x0; /* 0 but of a step that narrows (cpu/step.h) */
 } GfStepInput;
+
+/* Where columns [x0, x1) of a step's output are to go. */
+typedef struct GfStepOutput {
+    unsigned char *samples; /* of the first row's column x0 */
+    size_t stride;          /* bytes from row to row */
+    size_t x0, x1;          /* all columns, but of a step that narrows (cpu/step.h) */
+} GfStepOutput;
 
 /* A dense bank from interleaved samples to such? */
 static inline bool gf_step_is_bank(const GfStep *step)

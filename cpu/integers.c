@@ -329,13 +329,13 @@ static void make_row(const Work *work, size_t r, unsigned char *to)
 }
 
 /* The columns of a piece, in so many rows of which the first meets input rows from `top` on. */
-static void run_piece(const Work *work, ptrdiff_t top, size_t rows, unsigned char *to,
-                      size_t stride)
+static void run_piece(const Work *work, ptrdiff_t top, size_t rows, const GfStepOutput *out)
 {
     const GfStep *step = work->integers->step;
     size_t loaded = 0;
-    to += work->x * step->channels * gf_sample_size(step->out);
-    for (size_t r = 0; r < rows; r++, to += stride) {
+    unsigned char *to =
+        out->samples + (work->x - out->x0) * step->channels * gf_sample_size(step->out);
+    for (size_t r = 0; r < rows; r++, to += out->stride) {
         for (; loaded < r + step->taps_y; loaded++)
             load(work, top + (ptrdiff_t)loaded, loaded);
         make_row(work, r, to);
@@ -343,13 +343,13 @@ static void run_piece(const Work *work, ptrdiff_t top, size_t rows, unsigned cha
 }
 
 void gf_integers_run(const GfIntegers *integers, const GfStepInput *input, ptrdiff_t y0,
-                     ptrdiff_t y1, void *to, size_t stride, void *memory)
+                     ptrdiff_t y1, const GfStepOutput *to, void *memory)
 {
     const GfStep *step = integers->step;
-    Work work = {.integers = integers, .input = input};
+    Work work = {.integers = integers, .input = input, .x = to->x0};
     lay_scratch(integers, memory, &work.scratch);
-    for (; work.x < step->out_width; work.x += work.pixels) {
-        work.pixels = gf_min(integers->piece, step->out_width - work.x);
-        run_piece(&work, y0 + step->origin_y, (size_t)(y1 - y0), to, stride);
+    for (; work.x < to->x1; work.x += work.pixels) {
+        work.pixels = gf_min(integers->piece, to->x1 - work.x);
+        run_piece(&work, y0 + step->origin_y, (size_t)(y1 - y0), to);
     }
 }

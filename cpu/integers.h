@@ -17,6 +17,6 @@ GfStatus gf_integers_create(const GfPipeline *pipeline, size_t i, const GfRowSet
 size_t gf_integers_scratch(const GfIntegers *integers);
 
 void gf_integers_run(const GfIntegers *integers, const GfStepInput *input, ptrdiff_t y0,
-                     ptrdiff_t y1, void *to, size_t stride, void *scratch);
+                     ptrdiff_t y1, const GfStepOutput *to, void *scratch);
 
 void gf_integers_free(GfIntegers *integers);

@@ -2,20 +2,20 @@
 
 #include <string.h>
 
-/* Pixels side by side, all on the picture. */
-static void load_inside(const GfPadded *padded, const unsigned char *row, size_t x, size_t pixels,
-                        void *to)
+/* Pixels side by side, all on the picture, of a row that begins with column x0. */
+static void load_inside(const GfPadded *padded, const unsigned char *row, size_t x0, size_t x,
+                        size_t pixels, void *to)
 {
     const GfStep *step = padded->step;
     const unsigned char *from =
-        row + (x * step->channels + padded->channel) * gf_sample_size(step->in);
+        row + ((x - x0) * step->channels + padded->channel) * gf_sample_size(step->in);
     bool all = padded->channels == step->channels;
     padded->functions->load(to, from, step->in, all ? 1 : step->channels,
                             all ? pixels * step->channels : pixels);
 }
 
 /* Pixels from column x of the picture on, which may be negative. */
-static void load_pixels(const GfPadded *padded, const unsigned char *row, ptrdiff_t x,
+static void load_pixels(const GfPadded *padded, const unsigned char *row, size_t x0, ptrdiff_t x,
                         ptrdiff_t pixels, unsigned char *to)
 {
     const GfStep *step = padded->step;
@@ -23,7 +23,7 @@ static void load_pixels(const GfPadded *padded, const unsigned char *row, ptrdif
     ptrdiff_t width = (ptrdiff_t)step->in_width;
     ptrdiff_t begin = x < 0 ? -x : 0, end = width - x < pixels ? width - x : pixels;
     if (begin < end)
-        load_inside(padded, row, (size_t)(x + begin), (size_t)(end - begin),
+        load_inside(padded, row, x0, (size_t)(x + begin), (size_t)(end - begin),
                     to + (size_t)begin * pixel);
     for (ptrdiff_t i = 0; i < pixels; i++) {
         if (i == begin && begin < end)
@@ -36,7 +36,7 @@ static void load_pixels(const GfPadded *padded, const unsigned char *row, ptrdif
         else if (from >= x + begin && from < x + end) /* it is there as numbers already */
             memcpy(to + (size_t)i * pixel, to + (size_t)(from - x) * pixel, pixel);
         else
-            load_inside(padded, row, (size_t)from, 1, to + (size_t)i * pixel);
+            load_inside(padded, row, x0, (size_t)from, 1, to + (size_t)i * pixel);
     }
 }
 
@@ -46,7 +46,7 @@ void gf_padded_load(const GfPadded *padded, const GfStepInput *input, ptrdiff_t 
     const GfStep *step = padded->step;
     const unsigned char *row = gf_step_input_row(step, input, step->border, y);
     if (row)
-        load_pixels(padded, row, (ptrdiff_t)x + step->origin_x, (ptrdiff_t)pixels, to);
+        load_pixels(padded, row, input->x0, (ptrdiff_t)x + step->origin_x, (ptrdiff_t)pixels, to);
     else
         padded->functions->fill(to, step->border_value, pixels * padded->channels);
 }

@@ -17,7 +17,7 @@ typedef struct GfPadded {
 void gf_padded_load(const GfPadded *padded, const GfStepInput *input, ptrdiff_t y, size_t x,
                     size_t pixels, void *to);
 
-/* Lays out the pixels of a row from column x of the picture on, all channels as samples of 8 or 16
- * bits; those beyond its sides, and all where there is no row (NULL), as the border says. */
+/* Lays out the pixels of a whole row from column x of the picture on, all channels as samples of 8
+ * or 16 bits; those beyond its sides, and all where there is no row (NULL), as the border says. */
 void gf_padded_lay(const GfStep *step, const unsigned char *row, ptrdiff_t x, ptrdiff_t end,
                    unsigned char *to);

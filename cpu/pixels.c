@@ -162,15 +162,15 @@ done:
     return status;
 }
 
-size_t gf_pixels_parts(const GfPixels *pixels)
+size_t gf_pixels_parts(const GfPixels *pixels, size_t width)
 {
-    return (pixels->step->out_width + pixels->strip - 1) / pixels->strip;
+    return (width + pixels->strip - 1) / pixels->strip;
 }
 
 /* Of a strip: fewer would have more rows loaded for them than are worth while. */
 size_t gf_pixels_least_rows(const GfPixels *pixels)
 {
-    return gf_pixels_parts(pixels) > 1 ? LEAST_ROWS : 1;
+    return gf_pixels_parts(pixels, pixels->step->out_width) > 1 ? LEAST_ROWS : 1;
 }
 
 size_t gf_pixels_scratch(const GfPixels *pixels)
@@ -194,6 +194,7 @@ void gf_pixels_free(GfPixels *pixels)
 typedef struct Work {
     const GfPixels *pixels;
     const GfStepInput *input;
+    size_t first;     /* column of the output that its rows begin with */
     size_t x0, width; /* columns of the output */
     unsigned char *window;
     size_t *y;
@@ -290,7 +291,7 @@ static void opacity_row(const Work *work, size_t r)
 }
 
 /* Makes the output row that begins with row r of the window, input row y, and stores it at `to`,
- * where column 0 of the output would be. */
+ * where column work->first of the output would be. */
 static void make_row(const Work *work, ptrdiff_t y, size_t r, unsigned char *to)
 {
     const GfPixels *pixels = work->pixels;
@@ -301,8 +302,8 @@ static void make_row(const Work *work, ptrdiff_t y, size_t r, unsigned char *to)
     else
         opacity_row(work, r);
     gf_finish_pixels(step, pixels->functions, pixels->real, work->width, row, work->saved);
-    pixels->functions->store(to + work->x0 * step->channels * gf_sample_size(step->out), step->out,
-                             1, row, work->width * step->channels);
+    to += (work->x0 - work->first) * step->channels * gf_sample_size(step->out);
+    pixels->functions->store(to, step->out, 1, row, work->width * step->channels);
 }
 
 /* Columns of a strip, in so many rows of which the first meets input rows from `top` on. */
@@ -329,16 +330,17 @@ static void run_sums(const Work *work, const GfColumnsWork *columns, ptrdiff_t t
 }
 
 void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y0, ptrdiff_t y1,
-                   size_t part, void *to, size_t stride, void *memory)
+                   size_t part, const GfStepOutput *to, void *memory)
 {
     Scratch scratch;
     lay_scratch(pixels, memory, &scratch);
     Work work = make_work(pixels, input, &scratch);
-    size_t x0 = part * pixels->strip, x1 = gf_min(x0 + pixels->strip, pixels->step->out_width);
+    size_t x0 = to->x0 + part * pixels->strip, x1 = gf_min(x0 + pixels->strip, to->x1);
     size_t rows = (size_t)(y1 - y0), most = pixels->columns ? GF_COLUMNS_ROWS : rows, count;
     ptrdiff_t top = y0 + pixels->step->origin_y;
-    unsigned char *row = to;
-    for (; rows > 0; rows -= count, top += (ptrdiff_t)count, row += count * stride) {
+    unsigned char *row = to->samples;
+    work.first = to->x0;
+    for (; rows > 0; rows -= count, top += (ptrdiff_t)count, row += count * to->stride) {
         GfColumnsWork columns;
         count = gf_min(rows, most);
         if (pixels->columns)
@@ -347,9 +349,9 @@ void gf_pixels_run(const GfPixels *pixels, const GfStepInput *input, ptrdiff_t y
             work.width = gf_min(pixels->width, x1 - work.x0);
             if (pixels->columns) {
                 gf_columns_next(&columns, work.width);
-                run_sums(&work, &columns, top, count, row, stride);
+                run_sums(&work, &columns, top, count, row, to->stride);
             } else {
-                run_window(&work, top, count, row, stride);
+                run_window(&work, top, count, row, to->stride);
             }
         }
     }

@@ -73,12 +73,18 @@ const char *gf_step_runner_method(const GfStepRunner *runner)
     return gf_step_name(step->kind);
 }
 
-size_t gf_step_runner_parts(const GfStepRunner *runner)
+/* Small integers are bytes, which are the picture's. */
+bool gf_step_runner_narrows(const GfStepRunner *runner)
+{
+    return runner->pixels || runner->integers;
+}
+
+size_t gf_step_runner_parts(const GfStepRunner *runner, size_t width)
 {
     if (runner->box)
         return gf_box_parts(runner->box);
     if (runner->pixels)
-        return gf_pixels_parts(runner->pixels);
+        return gf_pixels_parts(runner->pixels, width);
     return runner->fourier ? gf_fourier_parts(runner->fourier) : 1;
 }
 
@@ -106,20 +112,22 @@ size_t gf_step_runner_scratch(const GfStepRunner *runner)
 
 void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
                         const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, size_t part,
-                        void *to, size_t stride, void *scratch)
+                        const GfStepOutput *to, void *scratch)
 {
+    unsigned char *samples = to->samples;
+    size_t stride = to->stride;
     if (runner->weave)
-        gf_weave_run(runner->weave, input, skipped, y0, y1, to, stride, scratch);
+        gf_weave_run(runner->weave, input, skipped, y0, y1, samples, stride, scratch);
     else if (runner->box)
-        gf_box_run(runner->box, input, y0, y1, part, to, stride, scratch);
+        gf_box_run(runner->box, input, y0, y1, part, samples, stride, scratch);
     else if (runner->integers)
-        gf_integers_run(runner->integers, input, y0, y1, to, stride, scratch);
+        gf_integers_run(runner->integers, input, y0, y1, to, scratch);
     else if (runner->fourier)
-        gf_fourier_run(runner->fourier, input, y0, y1, part, to, stride, scratch);
+        gf_fourier_run(runner->fourier, input, y0, y1, part, samples, stride, scratch);
     else if (runner->pixels)
-        gf_pixels_run(runner->pixels, input, y0, y1, part, to, stride, scratch);
+        gf_pixels_run(runner->pixels, input, y0, y1, part, to, scratch);
     else
-        gf_planes_run(runner->planes, input, y0, y1, to, stride, scratch);
+        gf_planes_run(runner->planes, input, y0, y1, samples, stride, scratch);
 }
 
 void gf_step_runner_free(GfStepRunner *runner)

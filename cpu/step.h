@@ -17,17 +17,22 @@ const char *gf_step_runner_method(const GfStepRunner *runner);
 /* Bytes of scratch memory that one thread needs for it. */
 size_t gf_step_runner_scratch(const GfStepRunner *runner);
 
-/* Parts of an output row that are computed apart: 1 but of transforms, running sums and windows
- * that are cut into strips, where fewer rows than gf_step_runner_least_rows() are dear. */
-size_t gf_step_runner_parts(const GfStepRunner *runner);
+/* Whether it can also compute some columns of its output alone, from no more of its input than they
+ * meet (gf_step_columns()). */
+bool gf_step_runner_narrows(const GfStepRunner *runner);
+
+/* Parts of `width` columns of an output row, all but where it narrows, that are computed apart: 1
+ * but of transforms, running sums and windows that are cut into strips, where fewer rows than
+ * gf_step_runner_least_rows() are dear. */
+size_t gf_step_runner_parts(const GfStepRunner *runner, size_t width);
 size_t gf_step_runner_least_rows(const GfStepRunner *runner);
 
-/* Computes one part of the step's output rows [y0, y1) into samples of step->out, `stride` bytes
- * apart. The input has the rows that gf_step_rows() names; `skipped`, of an addition alone, has
- * [y0, y1) of what is added. `scratch` is aligned to GF_ALIGNMENT. */
+/* Computes one part of the step's output rows [y0, y1) into samples of step->out. The input has the
+ * rows that gf_step_rows() names; `skipped`, of an addition alone, has [y0, y1) of what is added.
+ * `scratch` is aligned to GF_ALIGNMENT. */
 void gf_step_runner_run(const GfStepRunner *runner, const GfStepInput *input,
                         const GfStepInput *skipped, ptrdiff_t y0, ptrdiff_t y1, size_t part,
-                        void *to, size_t stride, void *scratch);
+                        const GfStepOutput *to, void *scratch);
 
 /* NULL is allowed. */
 void gf_step_runner_free(GfStepRunner *runner);

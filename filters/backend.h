@@ -83,6 +83,10 @@ struct GfBackend {
      * reports. */
     const char *(*method)(const GfSession *session, size_t output, size_t step);
 
+    /* Bytes of host memory that a session computes in, beside rows of the input and the output.
+     * NULL where a picture need not get by with few. */
+    size_t (*memory)(const GfSession *session);
+
     GfTimes (*times)(const GfSession *session);
 
     /* Frees a session, whatever its state. NULL is allowed. */

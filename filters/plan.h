@@ -223,6 +223,9 @@ void gf_plan_free(GfPlan *plan);
 /* Input rows [*begin, *end) of the step that output rows [y0, y1) need. */
 void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_t *end);
 
+/* The same of columns, for a dense step: those that output columns [x0, x1), at least one, need. */
+void gf_step_columns(const GfStep *step, size_t x0, size_t x1, size_t *begin, size_t *end);
+
 /* The same for a whole pipeline: rows of the picture. */
 void gf_pipeline_rows(const GfPipeline *pipeline, size_t y0, size_t y1, size_t *begin, size_t *end);
 

@@ -20,14 +20,36 @@ static void window_rows(const GfStep *step, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_
     *last = (y1 - 1) * stride + step->origin_y + reach_y(step) - 1;
 }
 
-static ptrdiff_t clamp_row(ptrdiff_t y, ptrdiff_t height)
+static ptrdiff_t clamp(ptrdiff_t at, ptrdiff_t size)
 {
-    return y < 0 ? 0 : y < height ? y : height - 1;
+    return at < 0 ? 0 : at < size ? at : size - 1;
+}
+
+/* Rows or columns [*begin, *end), of `size` that there are, that windows from `first` to `last`
+ * need. */
+static void find_inside(const GfStep *step, ptrdiff_t size, ptrdiff_t first, ptrdiff_t last,
+                        size_t *begin, size_t *end)
+{
+    if (step->border == GF_BORDER_WRAP && (first < 0 || last >= size)) {
+        *begin = 0;
+        *end = (size_t)size;
+        return;
+    }
+    if (step->border != GF_BORDER_CONSTANT) {
+        /* What lies outside is mirrored to what is as far inside, which a short band may not reach
+         * itself. */
+        ptrdiff_t lowest = last >= size ? 2 * (size - 1) - last : first;
+        ptrdiff_t highest = first < 0 ? -first : last;
+        first = first < lowest ? first : lowest;
+        last = last > highest ? last : highest;
+    }
+    *begin = (size_t)clamp(first, size);
+    *end = (size_t)clamp(last, size) + 1;
 }
 
 void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_t *end)
 {
-    ptrdiff_t height = (ptrdiff_t)step->in_height, first, last;
+    ptrdiff_t first, last;
     if (y0 >= y1) {
         *begin = *end = 0;
         return;
@@ -38,21 +60,14 @@ void gf_step_rows(const GfStep *step, size_t y0, size_t y1, size_t *begin, size_
         return;
     }
     window_rows(step, (ptrdiff_t)y0, (ptrdiff_t)y1, &first, &last);
-    if (step->border == GF_BORDER_WRAP && (first < 0 || last >= height)) {
-        *begin = 0;
-        *end = step->in_height;
-        return;
-    }
-    if (step->border != GF_BORDER_CONSTANT) {
-        /* What lies outside is mirrored to rows as far inside, which a short band may not reach
-         * itself. */
-        ptrdiff_t lowest = last >= height ? 2 * (height - 1) - last : first;
-        ptrdiff_t highest = first < 0 ? -first : last;
-        first = first < lowest ? first : lowest;
-        last = last > highest ? last : highest;
-    }
-    *begin = (size_t)clamp_row(first, height);
-    *end = (size_t)clamp_row(last, height) + 1;
+    find_inside(step, (ptrdiff_t)step->in_height, first, last, begin, end);
+}
+
+void gf_step_columns(const GfStep *step, size_t x0, size_t x1, size_t *begin, size_t *end)
+{
+    ptrdiff_t first = (ptrdiff_t)x0 + step->origin_x;
+    ptrdiff_t last = (ptrdiff_t)(x1 - 1 + step->taps_x - 1) + step->origin_x;
+    find_inside(step, (ptrdiff_t)step->in_width, first, last, begin, end);
 }
 
 /* The most rows that windows lie outside the picture, above or below. */

@@ -75,6 +75,7 @@ typedef struct GfWriteOptions {
     int compression;    /* PNG: 0 none, 1 our own, 2..9 zlib's: slower, not always smaller than 1 */
     GfWorkers *workers; /* to compress with, beside the calling thread; borrowed; NULL: none */
     size_t outputs;     /* that are written at once and share memory, this one among them; or 0 */
+    size_t taken;       /* bytes that the picture takes elsewhere, if all are to be few; or 0 */
 } GfWriteOptions;
 
 /* quality 90, compression 1, no workers, an output alone */

@@ -7,7 +7,8 @@
  * many threads can share gets strips of up to a megabyte; zlib, whose levels look farther, always.
  *
  * Strips wait until there is one for each worker (and no more than fit into STRIPS_MEMORY; of
- * huge pictures less, which many workers take up to a tenth longer for), so memory depends on the
+ * huge pictures less, which many workers take up to a tenth longer for; still less where filtering
+ * takes much memory, and so much time that this is not waited for), so memory depends on the
  * workers, not on the picture. Outputs that are written at once share SHARED_MEMORY; where that has
  * no room for a strip of each, they have one each, and what compresses it only for so long. */
 #include "images/png_strips.h"
@@ -27,6 +28,8 @@ enum {
     HUGE_PICTURE = 256 << 20,
     STRIPS_MEMORY = 40 << 20,
     HUGE_MEMORY = 28 << 20,
+    HUGE_LEAST = 12 << 20,
+    HUGE_WITH_TAKEN = 52 << 20, /* with what filtering takes, if it is the only output */
     SHARED_MEMORY = 1 << 30,
     ROW_MAX = 1 << 30,
     BUFFERS = 4,      /* of the size of a strip, for each */
@@ -232,8 +235,17 @@ GfStatus gf_png_strips_rows(GfPngStrips *strips, const GfBand *band)
 
 /* ---- the whole ---- */
 
-/* Of one of `outputs` that are written at once; or 0. */
-static GfStatus set_sizes(GfPngStrips *strips, size_t outputs)
+/* For the strips of a picture of so many bytes. */
+static size_t memory_for(size_t whole, const GfWriteOptions *options)
+{
+    size_t outputs = gf_max(options->outputs, 1), shared = SHARED_MEMORY / outputs;
+    if (whole < HUGE_PICTURE)
+        return gf_min(STRIPS_MEMORY, shared);
+    size_t taken = outputs > 1 ? 0 : gf_min(options->taken, HUGE_WITH_TAKEN - HUGE_LEAST);
+    return gf_min(gf_min(HUGE_MEMORY, HUGE_WITH_TAKEN - taken), shared);
+}
+
+static GfStatus set_sizes(GfPngStrips *strips, const GfWriteOptions *options)
 {
     size_t height = strips->format.height, row = gf_row_bytes(&strips->format);
     if (row >= ROW_MAX)
@@ -248,10 +260,9 @@ static GfStatus set_sizes(GfPngStrips *strips, size_t outputs)
     size_t size = strips->rows * (row + 1);
     strips->bound = gf_png_compressed_bound(size);
     size_t threads = strips->workers ? gf_workers_count(strips->workers) : 1;
-    size_t memory = gf_min(whole < HUGE_PICTURE ? STRIPS_MEMORY : HUGE_MEMORY,
-                           SHARED_MEMORY / gf_max(outputs, 1));
-    size_t fit = memory / (BUFFERS * size), all = (height + strips->rows - 1) / strips->rows;
-    strips->brief = outputs > 1 && fit == 0;
+    size_t fit = memory_for(whole, options) / (BUFFERS * size);
+    size_t all = (height + strips->rows - 1) / strips->rows;
+    strips->brief = options->outputs > 1 && fit == 0;
     strips->count = gf_min(gf_min(threads, gf_max(fit, 1)), all);
     return GF_OK;
 }
@@ -268,7 +279,7 @@ GfStatus gf_png_strips_create(const GfFormat *format, const GfWriteOptions *opti
     strips->workers = options->workers;
     strips->level = options->compression;
     strips->adler = 1; /* of nothing */
-    GF_GO(set_sizes(strips, options->outputs));
+    GF_GO(set_sizes(strips, options));
     GF_GO(gf_allocate_zero(strips->count, sizeof *strips->strips, &strips->strips));
     *out = strips;
     return GF_OK;

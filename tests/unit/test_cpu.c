@@ -222,6 +222,30 @@ static void test_long_rows(void **state)
     check(*state, tall[0], format_of(11003, 50, 1, false, GF_U16), options);
 }
 
+/* Chains whose columns are cut: whole rows between their steps would take more than 16 MiB. What is
+ * computed at once does not end where kernels' reach does. */
+static void test_chains_of_long_rows(void **state)
+{
+    static const char sides[] = "gaussian:sigma_x=0.6:sigma_y=1,laplacian,sobel";
+    static const struct {
+        const char *text;
+        size_t width, channels;
+        GfBorder border;
+    } chains[] = {{"sobel,gaussian:sigma_x=0.3:sigma_y=6", 36003, 1, GF_BORDER_CONSTANT},
+                  {sides, 18003, 1, GF_BORDER_REFLECT101},
+                  {sides, 18003, 1, GF_BORDER_REFLECT},
+                  {sides, 18003, 1, GF_BORDER_VALID},
+                  {"gaussian:sigma_x=0.6:sigma_y=1", 9003, 4, GF_BORDER_REPLICATE}};
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        const size_t channels = chains[i].channels;
+        GfPlanOptions options = gf_plan_options_default(GF_U8);
+        options.border = chains[i].border;
+        options.border_value = 200;
+        check(*state, chains[i].text,
+              format_of(chains[i].width, 60, channels, channels == 4, GF_U8), options);
+    }
+}
+
 /* Kernels whose taps are all the same, by running sums, also in several pieces of a row, and in
  * f64. */
 static void test_boxes(void **state)
@@ -475,8 +499,8 @@ static void test_literal_values(void **state)
                (const unsigned char[]){42});
 }
 
-/* A thread's memory follows from the kernel, not from the width of the picture; where rows between
- * steps are as wide as the picture, all threads have the same. */
+/* A thread's memory follows from the kernel, not from the width of the picture; what lies between
+ * steps all threads have together, and in a run of a band's rows it keeps within 16 MiB. */
 static void test_memory_of_wide_rows(void **state)
 {
     (void)state;
@@ -499,6 +523,8 @@ static void test_memory_of_wide_rows(void **state)
         assert_int_equal(gf_chain_create(&plan->pipelines[0], gf_row_set(), 0, &chain), GF_OK);
         assert_true(gf_chain_scratch(chain) <= cases[i].most);
         assert_int_equal(gf_chain_is_deep(chain), cases[i].deep);
+        size_t rows = gf_min(plan->band_rows, gf_chain_most_rows(chain));
+        assert_true(gf_chain_between(chain, rows) <= 16 << 20);
         gf_chain_free(chain);
         gf_plan_free(plan);
         gf_filter_free(filter);
@@ -519,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_tall_kernels),
         cmocka_unit_test(test_tall_kernels_on_narrow_pictures),
         cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_chains_of_long_rows),
         cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_boxes_of_floats),
         cmocka_unit_test(test_integers),

@@ -1,5 +1,6 @@
 /* Bands of one picture on several devices: none of them is waited for while another one has nothing
- * to do. On one that computes before submit() returns: no band waits to be collected. */
+ * to do. On one that computes before submit() returns: no band waits to be collected. What they
+ * take of memory on their way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include "app/flow.h"
 #include "common/memory.h"
+#include "cpu/backend.h"
 #include "filters/grammar.h"
 #include "filters/spread.h"
 
@@ -223,9 +225,44 @@ static void test_what_is_done_is_collected(void **state)
     }
 }
 
+static size_t lane_memory(GfBackend *backend, const char *kernel)
+{
+    const GfFormat format = {1 << 15, 1 << 15, 1, false, GF_U8};
+    const GfPlanOptions options = gf_plan_options_default(GF_U8);
+    char *names[] = {"kernel"};
+    GfLane lane = {0};
+    GfFilter *filter;
+    assert_int_equal(gf_filter_parse(kernel, &filter), GF_OK);
+    const GfBank bank = {&filter, names, 1};
+    assert_int_equal(gf_lane_prepare(&lane, backend, &bank, NULL, &format, &options), GF_OK);
+    size_t bytes = gf_lane_memory(&lane), rows = lane.ring.rows * lane.ring.stride;
+    assert_true(bytes == 0 || bytes > rows);
+    gf_lane_clear(&lane);
+    gf_filter_free(filter);
+    return bytes;
+}
+
+/* Of a gigapixel under tall kernels, on many threads: what leaves room in 60 MB for the writer and
+ * for the program itself. Devices need not get by with little. */
+static void test_memory_of_wide_pictures(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"gabor:wavelength=40", "disk:radius=40",
+                                          "sobel,gaussian:sigma=10", "gaussian:sigma=10,sobel"};
+    GfBackend *cpu;
+    assert_int_equal(gf_cpu_open(16, &cpu), GF_OK);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        size_t bytes = lane_memory(cpu, kernels[i]);
+        assert_true(bytes > 0 && bytes <= 40000000);
+    }
+    cpu->close(cpu);
+    assert_int_equal(lane_memory(open_device(0), kernels[0]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_device_starves),
-                                       cmocka_unit_test(test_what_is_done_is_collected)};
+                                       cmocka_unit_test(test_what_is_done_is_collected),
+                                       cmocka_unit_test(test_memory_of_wide_pictures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

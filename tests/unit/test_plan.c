@@ -204,6 +204,30 @@ static void test_halo(void **state)
     drop(plan);
 }
 
+/* Seven taps in columns of 640, three of them to the left. */
+static void test_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        GfBorder border;
+        size_t x0, x1, begin, end;
+    } cases[] = {
+        {GF_BORDER_REPLICATE, 100, 200, 97, 203}, {GF_BORDER_CONSTANT, 0, 1, 0, 4},
+        {GF_BORDER_REFLECT, 0, 2, 0, 5},          {GF_BORDER_REFLECT101, 639, 640, 636, 640},
+        {GF_BORDER_WRAP, 0, 1, 0, 640},           {GF_BORDER_WRAP, 3, 4, 0, 7},
+        {GF_BORDER_VALID, 10, 12, 10, 18}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GfPlanOptions options = gf_plan_options_default(GF_U8);
+        options.border = cases[i].border;
+        GfPlan *plan = plan_for("box:width=7:height=1", gray, options);
+        size_t begin, end;
+        gf_step_columns(&plan->pipelines[0].steps[0], cases[i].x0, cases[i].x1, &begin, &end);
+        assert_int_equal(begin, cases[i].begin);
+        assert_int_equal(end, cases[i].end);
+        drop(plan);
+    }
+}
+
 /* No submit gives more rows than the plan says. */
 static void test_most_rows(void **state)
 {
@@ -937,6 +961,7 @@ int main(void)
         cmocka_unit_test(test_range_and_alpha),
         cmocka_unit_test(test_geometry),
         cmocka_unit_test(test_halo),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_most_rows),
         cmocka_unit_test(test_wraps),
         cmocka_unit_test(test_most_rows_are_few),
