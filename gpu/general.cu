@@ -112,8 +112,9 @@ struct Tile {
      * in eight different places of the banks. */
     static constexpr bool one_row = 32 / map_threads <= across;
     static constexpr int pitch = one_row ? (row + 3) / 4 * 4 : (row + 3) / 8 * 8 + 4;
-    static constexpr int plane = (H + SIDE - 1) * pitch;
+    static constexpr int rows = H + SIDE - 1, plane = rows * pitch;
     static constexpr int places = (plane + team - 1) / team * team; /* so that all bring as many */
+    static constexpr int ways = places < 4 * threads ? 0 : rows + pitch; /* kept of a plane */
     static constexpr int filter_pitch = FTB + 4;
     static constexpr int tap_maps =
         team < taps ? 1 : team / taps; /* whose taps are brought at once */
@@ -133,6 +134,7 @@ template <typename T> struct Shared {
         GfFour<float> last[T::teams][T::teams > 1 ? T::sums : 1][T::team]; /* of each team */
     };
     unsigned sources[T::places]; /* samples from a channel's first to each of a plane; or NOWHERE */
+    unsigned ways[T::ways + 1];  /* those of rows, those of columns */
     Corner corner;               /* kept here, since registers are short */
 };
 
@@ -150,26 +152,59 @@ __host__ __device__ inline int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Where the sample for place i of a plane is: NOWHERE for the border's constant and for places that
- * no output needs, whose rows may not be here. */
-template <typename T> __device__ unsigned find_source(const Layer &q, const Corner &corner, int i)
+/* Where the samples for a row and a column of a plane are, in samples from the channel's first:
+ * NOWHERE for the border's constant and for those that no output needs, whose rows may not be
+ * here. */
+template <typename T> __device__ unsigned find_row(const Layer &q, const Corner &corner, int row)
 {
-    int row = i / T::pitch, column = i % T::pitch;
     size_t rows = q.p.y1 - corner.y;
-    long long columns = q.p.out_width - corner.x;
-    if (row >= static_cast<int>(rows < T::height ? rows : T::height) + T::side - 1 ||
-        column >= static_cast<int>(columns < T::width ? columns : T::width) + T::side - 1)
+    if (row >= static_cast<int>(rows < T::height ? rows : T::height) + T::side - 1)
         return NOWHERE;
     long long y = gf_border_index(static_cast<long long>(corner.y) + row + q.p.origin_y,
                                   q.p.in_height, q.p.border);
-    long long x = gf_border_index(corner.x + column + q.p.origin_x, q.p.in_width, q.p.border);
-    if (x < 0 || y < 0)
-        return NOWHERE;
     size_t slot = static_cast<size_t>(y) - q.p.in.first;
     if (slot >= q.p.in.capacity)
         slot -= q.p.in.capacity;
-    return static_cast<unsigned>(slot) * q.row +
-           static_cast<unsigned>(x) * static_cast<unsigned>(q.p.in.pixel);
+    return y < 0 ? NOWHERE : static_cast<unsigned>(slot) * q.row;
+}
+
+template <typename T>
+__device__ unsigned find_column(const Layer &q, const Corner &corner, int column)
+{
+    long long columns = q.p.out_width - corner.x;
+    if (column >= static_cast<int>(columns < T::width ? columns : T::width) + T::side - 1)
+        return NOWHERE;
+    long long x = gf_border_index(corner.x + column + q.p.origin_x, q.p.in_width, q.p.border);
+    return x < 0 ? NOWHERE : static_cast<unsigned>(x) * static_cast<unsigned>(q.p.in.pixel);
+}
+
+__device__ unsigned add_ways(unsigned row, unsigned column)
+{
+    return row == NOWHERE || column == NOWHERE ? NOWHERE : row + column;
+}
+
+/* The same for all places of a plane. Where each thread has many, rows and columns are looked up
+ * once. */
+template <typename T>
+__device__ void find_sources(const Layer &q, const Corner &corner, Shared<T> *s)
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    if constexpr (T::ways > 0) {
+        for (int i = thread; i < T::ways; i += T::threads)
+            s->ways[i] =
+                i < T::rows ? find_row<T>(q, corner, i) : find_column<T>(q, corner, i - T::rows);
+        __syncthreads();
+    }
+    for (int i = thread; i < T::places; i += T::threads) {
+        const int row = i / T::pitch, column = i % T::pitch;
+        if (i >= T::plane)
+            s->sources[i] = NOWHERE;
+        else if constexpr (T::ways > 0)
+            s->sources[i] = add_ways(s->ways[row], s->ways[T::rows + column]);
+        else
+            s->sources[i] =
+                add_ways(find_row<T>(q, corner, row), find_column<T>(q, corner, column));
+    }
 }
 
 /* A thread's first pixel of the tile. */
@@ -348,8 +383,7 @@ __global__ void __launch_bounds__(T::threads, T::blocks) general(const __grid_co
     Corner corner = find_corner(q, T::maps, T::width, T::height);
     Place<T> place = my_place<T>(q, corner);
     Stage<T> *now = &shared.stages[0][place.team], *then = &shared.stages[1][place.team];
-    for (int i = static_cast<int>(threadIdx.x); i < T::places; i += T::threads)
-        shared.sources[i] = i < T::plane ? find_source<T>(q, corner, i) : NOWHERE;
+    find_sources(q, corner, &shared);
     if (threadIdx.x == 0)
         shared.corner = corner;
     __syncthreads();

@@ -520,7 +520,8 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
-    if (gf_is_depthwise(linear) || (!is_pointwise(linear) && !gf_is_usual_square(linear)))
+    if (is_pointwise(linear) ? linear->depth < 8
+                             : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;
     const Costs *costs = costs_of(linear);
     const bool few = costs->few_maps.launch > 0.0 && gf_maps_of_group(linear) <= 16;

@@ -96,6 +96,23 @@ static bool random_layer(size_t turn)
     return run_picked("layers", format, options, 1, filter);
 }
 
+/* A layer so deep, of so few outputs, that several blocks share its taps (gpu/implicit.cu), in more
+ * than one round where kernels are large. */
+static bool random_deep_layer(size_t turn)
+{
+    const GfSample *depth = depths[turn % DEPTHS];
+    const size_t side = 1 + 2 * below(4), channels = 60 + below(turn % 3 ? 240 : 1200);
+    GfFormat format = format_of(1 + below(16), 1 + below(8), channels, depth[0]);
+    const size_t positions = format.width * format.height;
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, maps_for(positions, channels, side * side, 1 + below(12)),
+                                 channels, 1, side, side);
+    format.has_alpha = false;
+    linear->sampling = random_sampling(side, side);
+    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    return run_picked("deep layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
+}
+
 /* A layer on a gray picture, small windows side by side. */
 static bool gray_layer(const char *what, size_t turn, size_t most_maps, size_t across, size_t down)
 {
@@ -297,6 +314,7 @@ void test_layers(void)
     draw_each(random_picture_layer, quick ? 5 : 240);
     draw_each(random_colour_layer, quick ? 4 : 120);
     draw_each(random_entered_layer, quick ? 4 : 200);
+    draw_each(random_deep_layer, quick ? 3 : 90);
 }
 
 static void random_pool(size_t turn)

@@ -208,6 +208,8 @@ static void test_single_taps(void **unused)
         {GF_F32, 895, 5, 1, 17, 122, "implicit"}, {GF_F32, 1024, 256, 1, 14, 14, "tensor"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
+    const Measured gray = {GF_F32, 1, 36, 1, 416, 294, "special"};
+    check_measured(&gray, 1);
 }
 
 /* Windows that are not side by side, on few channels: few of them are no work for tensor cores. */
@@ -314,16 +316,16 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "special");
     pair.side = 4;
     assert_string_equal(chosen(&pair, 90), "shared");
-    pair.side = 3;
-    pair.maps = 256;
-    assert_string_equal(chosen(&pair, 90), "general");
-    pair.format.width = pair.format.height = 14;
-    assert_string_equal(chosen(&pair, 90), "general");
+    /* Several maps a channel, as measured (bench/results/2026-11-29-h200-3.md). */
     pair.format.width = pair.format.height = 128;
-    pair.side = 4;
-    assert_string_equal(chosen(&pair, 90), "shared");
     pair.maps = 320;
-    assert_string_equal(chosen(&pair, 90), "implicit");
+    assert_string_equal(chosen(&pair, 90), "shared");
+    pair = (Pair){.format = {.width = 56, .height = 56, .channels = 64, .sample = GF_F32},
+                  .out = GF_F32,
+                  .maps = 256,
+                  .side = 3,
+                  .groups = 64};
+    assert_string_equal(chosen(&pair, 90), "general");
 }
 
 /* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md): channels
