@@ -578,11 +578,12 @@ template <typename T> double cost_of(const Product<typename T::Sum> &q)
     int chains = gf_divide_up(q.chains, q.cluster), stages = q.chain / STEP;
     int active = chains < T::teams ? chains : T::teams;
     constexpr int warps = T::team / 32, sums = T::thread_maps * T::across * 4;
+    constexpr double gathering = T::taps > 2 ? 187.5 * T::taps : 375.0;
     const double gather = (q.step_x > 1 ? 60.0 : 20.0) * (q.sample == GF_F32 ? 1.0 : 2.2);
     const double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
                          (gather * STEP * T::fours + 92.0 * T::weights) / 32;
     double work = (chains * stages * stage + warps * sums * (35.0 + 4.0 * chains)) / 4.0;
-    double wait = 1500.0 + 187.0 * T::taps * rounds * stages + 5.7 * work / (warps * active);
+    double wait = 1500.0 + gathering * rounds * stages + 5.7 * work / (warps * active);
     if (q.cluster > 1) {
         work += 3.5 * warps * T::teams * sums * rounds;
         wait += 2500.0 + (1000.0 + 100.0 * slots) * rounds;
