@@ -86,7 +86,7 @@ struct Tile {
     /* What a thread brings of a stage: four positions of some taps, four taps of some filters. */
     static constexpr int fours = POSITIONS / 4, taps = STEP * fours / team;
     static constexpr int weights = STEP / 4 * MAPS, filters = (weights + team - 1) / team;
-    /* May blocks share it? Threads of 64 sums have no registers to spare where 512 come together. */
+    /* May blocks share it? Threads of 64 sums have no registers to spare where 512 are together. */
     static constexpr bool shared = THREAD_MAPS * THREAD_POSITIONS < 64 || threads * BLOCKS < 512;
     static_assert(warps_x * lanes_x == threads_x && team % 32 == 0);
     static_assert(threads_y % lanes_y == 0 && taps * team == STEP * fours);
@@ -568,8 +568,8 @@ template <typename T> size_t bytes_of(const Product<typename T::Sum> &q)
 /* Cycles that a launch takes with a tile. The blocks of a multiprocessor share its four schedulers,
  * which few warps do not fill: with multiply-adds, reads of shared memory, what stages bring (fours
  * of positions and of taps), and what becomes of sums; and each waits by itself at barriers and for
- * its turn in adding up, or for the blocks that share its tile. The weights were fitted to the suite
- * `general` of bench/results, those of shared tiles to deep layers of few positions. */
+ * its turn in adding up, or for the blocks that share its tile. The weights were fitted to the
+ * suite `general` of bench/results, those of shared tiles to deep layers of few positions. */
 template <typename T> double cost_of(const Product<typename T::Sum> &q)
 {
     size_t most = gf_divide_up(blocks_of<T>(q), gf_cluster_room(q.cluster));

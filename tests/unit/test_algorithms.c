@@ -328,8 +328,8 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "general");
 }
 
-/* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md): channels
- * and maps of each group; height and width of the maps. */
+/* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md):
+ * channels and maps of each group; height and width of the maps. */
 static void test_groups(void **unused)
 {
     static const struct {
