@@ -603,7 +603,7 @@ template <typename T> double choose_cluster(Product<typename T::Sum> *q)
     int best = 1;
     for (int cluster = 2; cluster <= most && T::teams * cluster < 2 * q->chains; cluster *= 2) {
         share<T>(cluster, q);
-        double cost = cost_of<T>(*q);
+        double cost = bytes_of<T>(*q) > gf_shared_limit() ? INFINITY : cost_of<T>(*q);
         if (cost < least) {
             least = cost;
             best = cluster;

@@ -520,6 +520,7 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
+    /* Of shallow single taps most of what it multiplies are zeros. */
     if (is_pointwise(linear) ? linear->depth < 8
                              : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;
