@@ -508,6 +508,15 @@ static double least_after_tensor(const GfStep *step, const GfUse *use, const Cos
     return gf_step_is_dense(step) ? fmin(least, cost_of(step, use, &costs->general)) : least;
 }
 
+/* Of kernels larger than 7 x 7 in groups, of which costs are not known: rows of its product are a
+ * group's maps, and `shared` is faster where they are few. */
+static bool implicit_pays_on_large_kernels(const GfStep *step, const GfUse *use)
+{
+    const size_t maps = gf_maps_of_group(&step->linear);
+    const double outputs = pixels_of(step, use) * (double)step->linear.groups;
+    return maps > 8 || (maps >= 4 && outputs < (maps > 4 ? 1 << 14 : 1 << 13));
+}
+
 /* ---- all ---- */
 
 bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -551,6 +560,8 @@ bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     (void)card;
     if (gf_is_depthwise(linear))
         return false;
+    if (linear->groups > 1 && longer_side(linear) > 7)
+        return implicit_pays_on_large_kernels(step, use);
     if (linear->groups > 1) {
         const Costs *costs = costs_of(linear);
         return cost_of(step, use, &costs->implicit) <= cost_of(step, use, &costs->shared);

@@ -205,11 +205,10 @@ static void test_single_taps(void **unused)
         {GF_F32, 256, 32, 1, 27, 27, "implicit"}, {GF_F32, 274, 5, 1, 56, 9, "implicit"},
         {GF_F32, 302, 6, 1, 80, 60, "implicit"},  {GF_F32, 541, 36, 1, 69, 111, "tensor"},
         {GF_F32, 549, 863, 1, 10, 38, "tensor"},  {GF_F32, 740, 69, 1, 5, 50, "tensor"},
-        {GF_F32, 895, 5, 1, 17, 122, "implicit"}, {GF_F32, 1024, 256, 1, 14, 14, "tensor"}};
+        {GF_F32, 895, 5, 1, 17, 122, "implicit"}, {GF_F32, 1024, 256, 1, 14, 14, "tensor"},
+        {GF_F32, 1, 36, 1, 416, 294, "special"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
-    const Measured gray = {GF_F32, 1, 36, 1, 416, 294, "special"};
-    check_measured(&gray, 1);
 }
 
 /* Windows that are not side by side, on few channels: few of them are no work for tensor cores. */
@@ -343,7 +342,8 @@ static void test_groups(void **unused)
                   {23, 23, 48, 3, 57, 20, "tensor"},  {20, 20, 45, 3, 193, 38, "tensor"},
                   {4, 4, 39, 1, 162, 141, "shared"},  {4, 4, 21, 1, 164, 21, "implicit"},
                   {8, 8, 7, 1, 10, 242, "general"},   {10, 10, 17, 1, 17, 180, "implicit"},
-                  {4, 1, 19, 1, 130, 21, "implicit"}, {16, 16, 14, 1, 6, 9, "general"}};
+                  {4, 1, 19, 1, 130, 21, "implicit"}, {16, 16, 14, 1, 6, 9, "general"},
+                  {4, 4, 16, 9, 56, 56, "shared"}};
     (void)unused;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
