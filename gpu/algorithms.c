@@ -329,11 +329,14 @@ static bool tensor_enters(const GfStep *entry, const GfStep *layer)
 static const char *const tensor_tilings[] = {
 #define NAME(maps, pixels, rows, blocks) "m" #maps "p" #pixels "r" #rows,
 #define FLAT_NAME(runs, positions)       "f" #runs "x" #positions,
+#define FEW_NAME(groups, runs)           "c" #groups "x" #runs,
 #define FIRST_NAME(units)                "x" #units,
-    GF_TENSOR_TILES(NAME) GF_FLAT_TILES(FLAT_NAME) GF_FIRST_TILES(FIRST_NAME) "rolling", "wide",
-    NULL
+    GF_TENSOR_TILES(NAME) GF_FLAT_TILES(FLAT_NAME) GF_FEW_TILES(FEW_NAME)
+        GF_FIRST_TILES(FIRST_NAME) "rolling",
+    "wide", NULL
 #undef NAME
 #undef FLAT_NAME
+#undef FEW_NAME
 #undef FIRST_NAME
 };
 

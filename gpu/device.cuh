@@ -16,5 +16,6 @@
 #include "gpu/special_walk.cuh"
 #include "gpu/tensor_bytes.cuh"
 #include "gpu/tensor_first.cuh"
+#include "gpu/tensor_flat.cuh"
 #include "gpu/tensor_rolling.cuh"
 #include "gpu/tensor_strips.cuh"

@@ -132,11 +132,42 @@ __device__ inline unsigned gf_describe(const void *matrix, unsigned second)
     return (gf_shared_address(matrix) & 0x3FFFF) >> 4 | second << 16;
 }
 
-#define D4(i)  "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-#define D16(i) D4(i), D4(i + 1), D4(i + 2), D4(i + 3)
+#define D4(i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
+#define D_1   D4(0)
+#define D_2   D_1, D4(1)
+#define D_3   D_2, D4(2)
+#define D_4   D_3, D4(3)
+#define D_5   D_4, D4(4)
+#define D_7   D_5, D4(5), D4(6)
+#define D_8   D_7, D4(7)
+#define D_9   D_8, D4(8)
+#define D_12  D_9, D4(9), D4(10), D4(11)
+#define D_16  D_12, D4(12), D4(13), D4(14), D4(15)
+#define D_17  D_16, D4(16)
+#define AT_1  "%0, %1, %2, %3"
+#define AT_2  AT_1 ", %4, %5, %6, %7"
+#define AT_3  AT_2 ", %8, %9, %10, %11"
+#define AT_4  AT_3 ", %12, %13, %14, %15"
+#define AT_5  AT_4 ", %16, %17, %18, %19"
+#define AT_7  AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
+#define AT_8  AT_7 ", %28, %29, %30, %31"
+#define AT_9  AT_8 ", %32, %33, %34, %35"
+#define AT_12 AT_9 ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define AT_16                                                                                      \
+    AT_12 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define AT_17 AT_16 ", %64, %65, %66, %67"
+
+#define PRODUCT(RUNS_, SHAPE, A, B, ADDS)                                                          \
+    if constexpr (RUNS == RUNS_)                                                                   \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #ADDS ", 0;\n"                               \
+                 "wgmma.mma_async.sync.aligned." SHAPE ".f32.f16.f16 {" AT_##RUNS_                 \
+                 "}, %" #A ", %" #B ", p, 1, 1, 0, 0;\n}"                                          \
+                 : D_##RUNS_                                                                       \
+                 : "l"(a), "l"(b), "r"(adds))
 
 /* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of
- * f16. Each warp has 16 rows of d, as gf_multiply_halves() leaves them. */
+ * f16, for 1, 2, 4, 8, 16 or 17 RUNS. Each warp has 16 rows of d, as gf_multiply_halves() leaves
+ * them. */
 template <int RUNS>
 __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, unsigned second,
                                         bool add)
@@ -145,54 +176,16 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, uns
     constexpr uint64_t next_rows = 8ULL << 32;
     const uint64_t a = next_rows | first, b = next_rows | second;
     const int adds = add;
-    static_assert(RUNS == 8 || RUNS == 16 || RUNS == 17);
-    if constexpr (RUNS == 17)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %70, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n136k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
-                     "%61, %62, %63, %64, %65, %66, %67}, %68, %69, p, 1, 1, 0, 0;\n}"
-                     : D16(0), D16(4), D16(8), D16(12), D4(16)
-                     : "l"(a), "l"(b), "r"(adds));
-    else if constexpr (RUNS == 16)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-                     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
-                     "%61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n}"
-                     : D16(0), D16(4), D16(8), D16(12)
-                     : "l"(a), "l"(b), "r"(adds));
-    else
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31}, %32, %33, p, 1, 1, 0, 0;\n}"
-                     : D16(0), D16(4)
-                     : "l"(a), "l"(b), "r"(adds));
+    PRODUCT(1, "m64n8k16", 4, 5, 6);
+    PRODUCT(2, "m64n16k16", 8, 9, 10);
+    PRODUCT(4, "m64n32k16", 16, 17, 18);
+    PRODUCT(8, "m64n64k16", 32, 33, 34);
+    PRODUCT(16, "m64n128k16", 64, 65, 66);
+    PRODUCT(17, "m64n136k16", 68, 69, 70);
 #endif
 }
 
-#define D_3   D4(0), D4(1), D4(2)
-#define D_4   D_3, D4(3)
-#define D_5   D_4, D4(4)
-#define D_7   D_5, D4(5), D4(6)
-#define D_9   D_7, D4(7), D4(8)
-#define D_12  D_9, D4(9), D4(10), D4(11)
-#define D_16  D_12, D4(12), D4(13), D4(14), D4(15)
-#define AT_3  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
-#define AT_4  AT_3 ", %12, %13, %14, %15"
-#define AT_5  AT_4 ", %16, %17, %18, %19"
-#define AT_7  AT_5 ", %20, %21, %22, %23, %24, %25, %26, %27"
-#define AT_9  AT_7 ", %28, %29, %30, %31, %32, %33, %34, %35"
-#define AT_12 AT_9 ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define AT_16                                                                                      \
-    AT_12 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-
+#undef PRODUCT
 #define PRODUCT(RUNS_, SHAPE, A, B, C, E, SECOND, SIGNS)                                           \
     if constexpr (RUNS == RUNS_)                                                                   \
     asm volatile("wgmma.mma_async.sync.aligned." SHAPE " {" AT_##RUNS_                             \
@@ -230,21 +223,28 @@ __device__ inline void gf_begin_product(int (&d)[RUNS][4], const uint32_t (&a)[4
 }
 
 #undef PRODUCT
+#undef AT_17
 #undef AT_16
 #undef AT_12
 #undef AT_9
+#undef AT_8
 #undef AT_7
 #undef AT_5
 #undef AT_4
 #undef AT_3
+#undef AT_2
+#undef AT_1
+#undef D_17
 #undef D_16
 #undef D_12
 #undef D_9
+#undef D_8
 #undef D_7
 #undef D_5
 #undef D_4
 #undef D_3
-#undef D16
+#undef D_2
+#undef D_1
 #undef D4
 
 /* ---- registers ---- */

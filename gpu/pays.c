@@ -423,21 +423,25 @@ typedef struct Cost {
     double wide;       /* times taps and products of kernels wider than 3; 0 is 1 */
     double most, more; /* taps, and what each beyond them takes; 0: all take the same */
     double apart, read;
+    double line; /* rows of 16 channels that are laid out, where that takes longer than reading */
 } Cost;
 
-/* Of the methods that are tried one after the other; `tensor` has another kernel for up to 16 maps.
- * One whose launch takes nothing is none. */
+/* Of the methods that are tried one after the other; `tensor` has other kernels for up to 16 maps,
+ * and where the card has groups for up to GF_FLAT_FEW. One whose launch takes nothing is none. */
 typedef struct Costs {
-    Cost tensor, few_maps, general, implicit, shared;
+    Cost tensor, few_maps, few_columns, general, implicit, shared;
 } Costs;
 
-/* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
- * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64; `implicit` by
- * 216 (bench/results/2026-11-29-h200.md, -3.md). */
+/* Squares: `tensor` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of them within 10 %;
+ * few maps, for which a row of taps takes as long as eight, by 64, few columns by 172, `general` by
+ * those and 166 of more; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md, -4.md). */
 static const Costs of_squares = {
     .tensor = {7.65, 9.1e-4, 9.42e-9, 1.9e-6, .maps = 64, .channels = 16},
     .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
-    .general = {1.9, 6.5e-3, 4.9e-8, 4.3e-6, 8, .columns = 16, .rows = 8, .wide = 0.82},
+    .few_columns = {5.9, 5.1e-4, 1.5e-8, 9.7e-7, 16, 16, .wide = 0.9, .read = 3.27e-6,
+                    .line = 1.45e-3},
+    .general = {2.38, 4.6e-3, 6.41e-8, 3.2e-6, 4, .columns = 16, .rows = 8, .wide = 0.95,
+                .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
 /* Single taps, by 515 layers; of few maps by `tensor` products are hidden. */
@@ -447,10 +451,13 @@ static const Costs of_pixels = {
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
     .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
 
-/* Squares and single taps in groups, by 150 and 33 layers (bench/results/2026-11-29-h200-3.md). */
+/* Squares and single taps in groups, by 150 and 33 layers, few columns by 254
+ * (bench/results/2026-11-29-h200-3.md, -4.md). */
 static const Costs of_groups = {
     .tensor = {7.44, 2.1e-4, 5.92e-9, 2.49e-6, 64, 16, .wide = 1.43, .apart = 5.8e-7,
                .read = 1.9e-7},
+    .few_columns = {5.9, 5.1e-4, 1.97e-8, 1.41e-6, 16, 16, .wide = 0.64, .apart = 3e-7,
+                    .read = 1.5e-6, .line = 1.45e-3},
     .general = {2.8, 1e-2, 5.3e-8, 5.08e-6, 4, .columns = 16, .rows = 8, .wide = 0.84,
                 .apart = 5.9e-7},
     .implicit = {3.47, 8.6e-3, 1.2e-7, 5.12e-6, 8, .wide = 1.62, .apart = 8e-7, .read = 3e-7},
@@ -491,7 +498,17 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
                           cost->product * products / filled(step, cost);
     const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
     const double sum = cost->sum + (has_vectors(step, use) ? 0.0 : cost->apart);
-    return cost->launch + adding * wide + sum * sums + cost->read * inputs;
+    const double rows = (double)step->in_height * pictures * groups * round_up(linear->depth, 16);
+    const double reading = fmax(cost->read * inputs, cost->line * rows / 16.0);
+    return cost->launch + adding * wide + sum * sums + reading;
+}
+
+static const Cost *tensor_cost(const Costs *costs, const GfLinear *linear, const GfCard *card)
+{
+    const size_t maps = gf_maps_of_group(linear);
+    if (card->groups && costs->few_columns.launch > 0.0 && maps <= GF_FLAT_FEW)
+        return &costs->few_columns;
+    return costs->few_maps.launch > 0.0 && maps <= 16 ? &costs->few_maps : &costs->tensor;
 }
 
 /* What the fastest takes of those that are tried after `general`, and after `tensor`. `general` has
@@ -534,8 +551,7 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
                              : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;
     const Costs *costs = costs_of(linear);
-    const bool few = costs->few_maps.launch > 0.0 && gf_maps_of_group(linear) <= 16;
-    return cost_of(step, use, few ? &costs->few_maps : &costs->tensor) <
+    return cost_of(step, use, tensor_cost(costs, linear, card)) <
            least_after_tensor(step, use, costs);
 }
 

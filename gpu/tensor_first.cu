@@ -431,7 +431,7 @@ constexpr size_t MANY = 4;
 
 /* Tilings before those. */
 #define COUNT(...) +1
-constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_FLAT_TILES(COUNT);
+constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_FLAT_TILES(COUNT) GF_FEW_TILES(COUNT);
 #undef COUNT
 
 template <typename F> size_t bytes_of(const GfLaunch *launch, size_t units)

@@ -12,53 +12,15 @@
  * maps, of the second one stretch of the line for each octet. One warp brings these to shared
  * memory, some steps ahead, by copies that the card makes by itself; groups of four warps multiply.
  * Sums of a step, in which small products come first, are added by f32's rules, multiplied by what
- * the samples' row was divided by. */
-#include <limits.h>
-
+ * the samples' row was divided by. Of few maps gpu/tensor_few.cu multiplies. */
 #include "gpu/device.cuh"
 
 namespace
 {
 
-constexpr int OCTET = 8; /* numbers side by side: 16 bytes of f16 */
-constexpr int WARP = 32, GROUP = 4, GROUP_MAPS = 64;
-constexpr int GROUPS = 2, MULTIPLIERS = GROUPS * GROUP; /* warps */
-constexpr int THREADS =
-    (GROUPS + 1) * GROUP * WARP; /* one warp of the last group brings, others idle */
-constexpr int MANY_REGISTERS = 216, FEW_REGISTERS = 72;
-constexpr int MOST_SLOTS = 8;
-constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
+using namespace gf_flat;
 
-/* Halves of 8 numbers. */
-struct alignas(16) Octet {
-    __half2 pair[OCTET / 2];
-};
-
-/* A layer as its kernels see it. */
-struct Flat {
-    GfProblem<float> p;
-    GfSample sample;
-    size_t size; /* bytes of a sample */
-    int maps, groups, depth;
-    int octets, stages, phases_x, phases_y, right, below, map_runs;
-    int columns, rows; /* of the line: of a row, of a picture */
-    int live_rows;     /* of a picture, that outputs have */
-    long long line;    /* octets from line to line */
-    int line_rows;     /* of all pictures */
-    bool brief;        /* few blocks lay it out */
-    Octet *lines;
-    float *scales; /* of each group, stage, phase and row: what sums are multiplied by */
-    const Octet *weights;
-    const float *lifts, *units;
-    bool lifted;
-    int tiles, map_tiles, parts, shares;
-    unsigned offsets[GF_FLAT_SIDE]; /* of taps of a row: octets of the stretch */
-    struct {
-        int phase, row, shift;              /* rows further on; octets beyond a multiple of LINE */
-        long long octets;                   /* up to that multiple */
-    } downs[GF_FLAT_SIDE];                  /* of rows of taps */
-    int slots, slot, weight_bytes, stretch; /* bytes of a slot and of its taps of 64 maps; octets */
-};
+constexpr int GROUP_MAPS = 64, GROUPS = 2, MULTIPLYING = GROUPS * GROUP * WARP; /* threads */
 
 /* ---- the line ---- */
 
@@ -169,7 +131,7 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
         most = largest_of(read(i), most);
     const GfScale scale = gf_scale<1>(block_largest(most));
     if (threadIdx.x == 0 && threadIdx.y == 0)
-        q.scales[(static_cast<long long>(blockIdx.y) * q.phases_y + phase_y) * q.line_rows + row] =
+        q.scales[(static_cast<long long>(blockIdx.y) * q.phases_y + phase_y) * q.scale_rows + row] =
             scale.down;
 #pragma unroll
     for (int k = 0; k < OWN; k++)
@@ -179,72 +141,15 @@ __global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
         write(i, read(i), scale.up);
 }
 
-/* ---- a tile ---- */
-
 /* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the
  * positions. */
 template <int BLOCKS, int RUNS> struct Tile {
+    static constexpr int groups = GROUPS, registers = 216, others_registers = 72;
     static constexpr int map_runs = BLOCKS, runs = RUNS, maps = BLOCKS * GROUP_MAPS;
     static constexpr int own = RUNS * OCTET, positions = own * GROUPS / BLOCKS;
     /* From map to map of totals in shared memory, so that four maps are in other banks. */
     static constexpr int pitch = positions % 32 == 8 ? positions : positions + 8;
 };
-
-/* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind
- * them: */
-template <typename T> struct Shared {
-    uint64_t full[MOST_SLOTS], empty[MOST_SLOTS];
-    long long
-        places[T::positions]; /* of outputs: bytes from a map's first; -1 where there is none */
-    int rows[T::positions];   /* of the line */
-    float units[T::maps], offsets[T::maps]; /* what sums are multiplied by, what is added to them */
-};
-
-/* Known to be the same in all lanes. */
-__device__ int my_warp()
-{
-    return __shfl_sync(~0U, static_cast<int>(threadIdx.x) / WARP, 0);
-}
-
-struct Corner {
-    int part, map_run, group;
-    long long position;
-};
-
-template <typename T> __device__ Corner find_corner(const Flat &q)
-{
-    unsigned tile = blockIdx.x;
-    Corner corner;
-    corner.part = static_cast<int>(tile % static_cast<unsigned>(q.shares));
-    tile /= static_cast<unsigned>(q.shares);
-    corner.map_run = static_cast<int>(tile % static_cast<unsigned>(q.map_tiles)) * T::map_runs;
-    tile /= static_cast<unsigned>(q.map_tiles);
-    corner.group = static_cast<int>(tile % static_cast<unsigned>(q.groups));
-    corner.position = static_cast<long long>(tile / static_cast<unsigned>(q.groups)) * T::positions;
-    return corner;
-}
-
-template <typename T>
-__device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shared)
-{
-    for (int i = static_cast<int>(threadIdx.x); i < T::positions; i += THREADS) {
-        const unsigned at = static_cast<unsigned>(corner.position) + static_cast<unsigned>(i);
-        const unsigned columns = static_cast<unsigned>(q.columns);
-        const int row = static_cast<int>(at / columns), x = static_cast<int>(at % columns);
-        const int n = row / q.rows, y = row % q.rows;
-        const bool live =
-            x < q.p.out_width && y < q.live_rows && static_cast<size_t>(n) < q.p.count;
-        const long long place = static_cast<long long>(n * q.p.out.batch + y * q.p.out.stride +
-                                                       x * q.p.out.pixel * sizeof(float));
-        shared->places[i] = live ? place : -1;
-        shared->rows[i] = min(row, q.line_rows - 1 - q.below);
-    }
-    for (int i = static_cast<int>(threadIdx.x); i < T::maps; i += THREADS) {
-        const int map = corner.map_run * GROUP_MAPS + i, o = corner.group * q.maps + map;
-        shared->units[i] = map < q.maps ? q.units[o] : 0.0F;
-        shared->offsets[i] = q.p.finish.offset + (map < q.maps && q.p.bias ? q.p.bias[o] : 0.0F);
-    }
-}
 
 /* ---- the warp that brings ---- */
 
@@ -265,7 +170,7 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
     const auto read_scales = [&](int stage, int ky) {
         const float *from =
             q.scales +
-            (static_cast<long long>(stage) * q.phases_y + q.downs[ky].phase) * q.line_rows +
+            (static_cast<long long>(stage) * q.phases_y + q.downs[ky].phase) * q.scale_rows +
             q.downs[ky].row;
 #pragma unroll
         for (int i = 0; i < OWN; i++)
@@ -399,12 +304,11 @@ template <typename T> __device__ void keep(float (&totals)[T::runs][4], bool add
 /* The steps of one or all parts. */
 template <typename T, int WIDTH, int PAIRS>
 __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared, int first,
-                         int end, float (&totals)[T::runs][4], float *kept)
+                         int end, int part, float (&totals)[T::runs][4], float *kept)
 {
     const int group = my_warp() / GROUP;
     const int lane = static_cast<int>(threadIdx.x) % WARP;
     const int run = T::map_runs == 1 ? 0 : group, begin = T::map_runs == 1 ? group * T::own : 0;
-    const int part = (q.stages * q.p.height + q.parts - 1) / q.parts;
     for (int step = first, slot = 0, parity = 0, ky = first % q.p.height, of_part = 0; step < end;
          step++) {
         unsigned char *from = memory + slot * q.slot;
@@ -418,10 +322,10 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
         gf_barrier_wait(&shared->full[slot], static_cast<unsigned>(parity));
         /* While one group adds up its sums, the other's products are made. */
         if (step > first || group > 0)
-            gf_wait_at<MULTIPLIERS * WARP>(group + 1);
+            gf_wait_at<MULTIPLYING>(group + 1);
         multiply_step<T, WIDTH, PAIRS>(q, weights, octets + begin + shift, sums);
         if (step + 1 < end || group == 0)
-            gf_arrive_at<MULTIPLIERS * WARP>(2 - group);
+            gf_arrive_at<MULTIPLYING>(2 - group);
         const Scales<T> factors = read_scales<T>(scales + begin);
         gf_wait_for_products(sums);
         add_sums<T>(sums, factors, totals);
@@ -438,131 +342,27 @@ __device__ void multiply(const Flat &q, unsigned char *memory, Shared<T> *shared
     }
 }
 
-/* ---- from totals to samples ---- */
-
-/* Until all blocks that share a tile are here. */
-__device__ void wait_for_shares(const Flat &q)
-{
-    if (q.shares > 1) {
-        gf_wait_for_cluster();
-        return;
-    }
-    __syncthreads();
-}
-
-/* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their
- * order. */
-template <typename T, int MAPS, int MOST>
-__device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
-{
-    float of[MOST][MAPS];
-#pragma unroll
-    for (int i = 0; i < MOST * MAPS; i++) {
-        const int share = i / MAPS, m = i % MAPS;
-        if (share < q.shares)
-            of[share][m] = gf_in_block(kept, share)[m * T::pitch];
-    }
-#pragma unroll
-    for (int i = 0; i < MOST * MAPS; i++) {
-        const int share = i / MAPS, m = i % MAPS;
-        if (share < q.shares)
-            sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
-    }
-}
-
-/* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take
- * turns. */
-template <int MAPS, int MOST, typename T>
-__device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared,
-                       const float *kept)
-{
-    constexpr int RUNS = (T::positions + WARP - 1) / WARP;
-    const int warp = static_cast<int>(threadIdx.x) / WARP,
-              lane = static_cast<int>(threadIdx.x) % WARP;
-    const int first = corner.group * q.maps + corner.map_run * GROUP_MAPS;
-    const int all = min(q.maps - corner.map_run * GROUP_MAPS, T::maps);
-    const long long plane = static_cast<long long>(q.p.out.plane * sizeof(float));
-    char *const out = static_cast<char *>(q.p.out.samples) + first * plane;
-    const int units = (all + MAPS - 1) / MAPS * RUNS;
-#pragma unroll 1
-    for (int unit = corner.part * MULTIPLIERS + warp; unit < units;
-         unit += q.shares * MULTIPLIERS) {
-        const int map = unit / RUNS * MAPS, i = unit % RUNS * WARP + lane;
-        const int left = all - map, colours = q.p.post_channels - first - map;
-        const long long place = i < T::positions ? shared.places[i] : -1;
-        if (place < 0)
-            continue;
-        const float *from = kept + map * T::pitch + i;
-        float r[MAPS];
-        if constexpr (MOST > 1) {
-            sum_shares<T, MAPS, MOST>(q, from, r);
-        } else {
-#pragma unroll
-            for (int m = 0; m < MAPS; m++)
-                r[m] = from[m * T::pitch];
-        }
-#pragma unroll
-        for (int m = 0; m < MAPS; m++)
-            r[m] = fma(r[m] * shared.units[map + m], q.p.finish.scale, shared.offsets[map + m]);
-        gf_post_each(q.p.finish, r, [&](int m) { return m < colours; });
-        char *to = out + map * plane + place;
-#pragma unroll
-        for (int m = 0; m < MAPS; m++, to += plane)
-            if (m < left)
-                *reinterpret_cast<float *>(to) = r[m];
-    }
-}
-
 /* ---- a block ---- */
 
 template <typename T, int WIDTH, int PAIRS>
-__global__ void __launch_bounds__(THREADS, 1) tensor_flat(const __grid_constant__ Flat q)
+__global__ void __launch_bounds__(threads<T>, 1) tensor_flat(const __grid_constant__ Flat q)
 {
-    GF_BLOCK_MEMORY(__align__(128) unsigned char, memory);
-    Shared<T> *shared = reinterpret_cast<Shared<T> *>(memory);
-    constexpr int HEAD = (sizeof(Shared<T>) + 127) / 128 * 128;
-    unsigned char *slots = memory + HEAD;
-    float *kept = reinterpret_cast<float *>(slots + (q.parts > q.shares ? q.slots * q.slot : 0));
-    const Corner corner = find_corner<T>(q);
-    const int warp = my_warp();
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < q.slots; i++) {
-            gf_barrier_init(&shared->full[i], WARP);
-            gf_barrier_init(&shared->empty[i], MULTIPLIERS);
-        }
-        gf_barriers_made();
-    }
-    find_places(q, corner, shared);
-    __syncthreads();
-    const int steps = q.stages * q.p.height;
-    const int part = q.shares > 1 ? (steps + q.parts - 1) / q.parts : steps;
-    const int first = corner.part * part, end = min(first + part, steps);
-    if (warp >= MULTIPLIERS) {
-        gf_give_registers<FEW_REGISTERS>();
-        if (warp == MULTIPLIERS)
+    run_block<T>(
+        q, q.stages * q.p.height,
+        [&](const Corner &corner, unsigned char *slots, Shared<T> *shared, int first, int end) {
             bring(q, corner, slots, shared, first, end);
-        __syncthreads();
-        wait_for_shares(q);
-    } else {
-        gf_take_registers<MANY_REGISTERS>();
-        const int lane = static_cast<int>(threadIdx.x) % WARP;
-        const int own_row = (T::map_runs == 1 ? warp % GROUP : warp) * 16 + lane / 4;
-        const int own_column = (T::map_runs == 1 ? warp / GROUP * T::own : 0) + lane % 4 * 2;
-        float *own = kept + own_row * T::pitch + own_column;
-        float totals[T::runs][4] = {};
-        multiply<T, WIDTH, PAIRS>(q, slots, shared, first, end, totals, own);
-        __syncthreads();
-        keep<T>(totals, q.parts > q.shares && end - first > (steps + q.parts - 1) / q.parts, own);
-        wait_for_shares(q);
-        if (q.shares == 1)
-            finish<8, 1>(q, corner, *shared, kept);
-        else if (q.shares <= 4)
-            finish<4, 4>(q, corner, *shared, kept);
-        else
-            finish<2, GF_FLAT_PARTS>(q, corner, *shared, kept);
-    }
-    if (q.shares > 1)
-        wait_for_shares(q); /* until all have read what is kept here */
+        },
+        [&](const Corner &, unsigned char *slots, Shared<T> *shared, int first, int end, int part,
+            float *kept) {
+            const int warp = my_warp(), lane = static_cast<int>(threadIdx.x) % WARP;
+            const int own_row = (T::map_runs == 1 ? warp % GROUP : warp) * 16 + lane / 4;
+            const int own_column = (T::map_runs == 1 ? warp / GROUP * T::own : 0) + lane % 4 * 2;
+            float *own = kept + own_row * T::pitch + own_column;
+            float totals[T::runs][4] = {};
+            multiply<T, WIDTH, PAIRS>(q, slots, shared, first, end, part, totals, own);
+            __syncthreads();
+            keep<T>(totals, q.parts > q.shares && end - first > part, own);
+        });
 }
 
 /* ---- a launch ---- */
@@ -617,6 +417,7 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.phases_y = static_cast<int>(shape.phases_y);
     q.right = static_cast<int>(shape.right);
     q.below = static_cast<int>(shape.below);
+    q.run_maps = static_cast<int>(shape.run_maps);
     q.map_runs = static_cast<int>(shape.map_runs);
     q.columns = static_cast<int>(shape.columns);
     q.rows = static_cast<int>(rows);
@@ -626,6 +427,7 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.line = static_cast<long long>(gf_flat_line(&shape, static_cast<size_t>(q.line_rows)));
     q.lines = static_cast<Octet *>(state->lines);
     q.scales = state->scales;
+    q.scale_rows = static_cast<int>(gf_flat_scale_rows(static_cast<size_t>(q.line_rows)));
     q.weights = static_cast<const Octet *>(state->weights);
     q.lifts = state->lifts;
     q.units = state->units;
@@ -645,27 +447,11 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
     return gf_launch_early(kernel, gf_spread(kernel, blocks_of_lines(q)), stream, q);
 }
 
-/* Positions of a slice's line up to the last one that has an output. */
-size_t positions_of(const Flat &q)
-{
-    return (static_cast<size_t>(q.rows) * (q.p.count - 1) + static_cast<size_t>(q.live_rows)) *
-           static_cast<size_t>(q.columns);
-}
-
-/* A launch of a tile: what it takes, in cycles of tensor cores; and how. */
-struct Cut {
-    double cost;
-    Flat q;
-    unsigned blocks;
-    size_t bytes;
-    void (*kernel)(const Flat);
-};
-
 cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)
 {
-    return gf_launch_early(cut.kernel,
-                           {cut.blocks, THREADS, cut.bytes, static_cast<unsigned>(cut.q.shares)},
-                           stream, cut.q);
+    return gf_launch_early(
+        cut.kernel, {cut.blocks, cut.threads, cut.bytes, static_cast<unsigned>(cut.q.shares)},
+        stream, cut.q);
 }
 
 /* The kernel that knows width and channels of a step when compiled, or the one that knows
@@ -694,79 +480,50 @@ template <typename T> void (*kernel_of(const Flat &q))(const Flat)
 
 template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
 {
-    constexpr size_t head = (sizeof(Shared<T>) + 127) / 128 * 128;
-    constexpr size_t kept = sizeof(float) * T::maps * T::pitch;
-    Cut cut = {INFINITY, flat, 0, 0, kernel_of<T>(flat)};
+    Cut cut = {INFINITY, flat, 0, 0, 0, kernel_of<T>(flat)};
     Flat &q = cut.q;
-    const size_t limit = gf_shared_limit();
     q.stretch = (static_cast<int>(T::positions) + q.right + LINE - 1 + LINE - 1) / LINE * LINE;
     q.slot = T::map_runs * q.weight_bytes +
              q.octets * q.phases_x * 2 * q.stretch * static_cast<int>(sizeof(Octet)) +
              T::positions * static_cast<int>(sizeof(float));
     q.slot = (q.slot + 127) / 128 * 128;
-    for (size_t kx = 0; kx < step->linear.width; kx++) {
-        const size_t along = kx * step->dilation_x, phases = static_cast<size_t>(q.phases_x);
-        q.offsets[kx] =
-            static_cast<unsigned>(along % phases * 2 * q.octets * q.stretch + along / phases);
-    }
-    for (size_t ky = 0; ky < step->linear.height; ky++) {
-        const size_t along = ky * step->dilation_y, phases = static_cast<size_t>(q.phases_y);
-        const long long octets = static_cast<long long>(along / phases) * q.columns;
-        q.downs[ky] = {static_cast<int>(along % phases), static_cast<int>(along / phases),
-                       static_cast<int>(octets % LINE), octets / LINE * LINE};
-    }
-    q.parts = static_cast<int>(gf_flat_parts(step));
-    q.tiles = static_cast<int>(gf_divide_up(positions_of(q), static_cast<size_t>(T::positions)));
-    q.map_tiles = (q.map_runs + T::map_runs - 1) / T::map_runs;
-    const size_t blocks = static_cast<size_t>(q.tiles) * q.map_tiles * q.groups;
-    const size_t steps = static_cast<size_t>(q.stages) * step->linear.height;
+    q.tiles = stretches_of(q, T::positions);
+    find_offsets(step, &q);
+    find_downs(step, &q);
     /* Narrow products wait for shared memory. */
     constexpr size_t product = T::runs == 8 ? 48 : T::runs * 4;
     const size_t cycles =
         step->linear.width * static_cast<size_t>(q.octets) / 2 * 3 * GROUPS * product;
-    constexpr size_t meet = 2500; /* of a cluster's blocks, each on its multiprocessor */
-    const auto cost = [&](int of) {
-        const size_t shares = static_cast<size_t>(of);
-        return static_cast<double>(gf_divide_up(blocks * shares, gf_cluster_room(shares))) *
-               static_cast<double>(gf_flat_cycles(steps, cycles, shares) + (shares > 1 ? meet : 0));
-    };
-    q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
-    const size_t more = q.parts > q.shares ? kept : 0;
-    if (blocks * q.shares > INT_MAX || limit < head + more)
-        return cut;
-    size_t slots = (limit - head - more) / q.slot;
-    slots = slots < MOST_SLOTS ? slots : MOST_SLOTS;
-    if (slots < 2)
-        return cut;
-    q.slots = static_cast<int>(slots);
-    const size_t room = slots * q.slot;
-    cut.bytes = head + (more ? room + more : room > kept ? room : kept);
-    cut.blocks = static_cast<unsigned>(blocks * q.shares);
-    if (cut.bytes <= limit)
-        cut.cost = cost(q.shares);
+    find_cost<T>(static_cast<size_t>(q.stages) * step->linear.height, cycles, gf_flat_parts(step),
+                 &cut);
     return cut;
 }
 
-/* Tilings before those. */
+/* Tilings before those; and of many maps, those of few are behind them. */
 #define COUNT(...) +1
-constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT);
+constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT), MANY = 0 GF_FLAT_TILES(COUNT);
 #undef COUNT
+
+/* The cheapest, or that of tiling `tiling`, from 1 on. */
+Cut find_many(const Flat &q, const GfStep *step, size_t tiling)
+{
+#define CUT(BLOCKS, RUNS) cut_of<Tile<BLOCKS, RUNS>>(q, step),
+    const Cut cuts[] = {GF_FLAT_TILES(CUT)};
+#undef CUT
+    return best_of(cuts, tiling);
+}
 
 cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t stream)
 {
     const Flat q = flat_of(launch, slice);
-#define CUT(BLOCKS, RUNS) cut_of<Tile<BLOCKS, RUNS>>(q, launch->step),
-    const Cut cuts[] = {GF_FLAT_TILES(CUT)};
-#undef CUT
-    const Cut *best = nullptr;
-    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
-        if ((launch->tiling == 0 || launch->tiling == OTHERS + i + 1) &&
-            cuts[i].cost < (best ? best->cost : INFINITY))
-            best = &cuts[i];
-    if (!best)
+    const size_t tiling = launch->tiling > OTHERS ? launch->tiling - OTHERS : 0;
+    const Cut best = q.run_maps < GROUP_MAPS
+                         ? find_few(q, launch->step, tiling > MANY ? tiling - MANY : 0)
+                         : find_many(q, launch->step, tiling);
+    if (best.cost == INFINITY)
         return cudaErrorNotSupported;
     cudaError_t error = launch_lines(q, stream);
-    return error == cudaSuccess ? launch_tiles(*best, stream) : error;
+    return error == cudaSuccess ? launch_tiles(best, stream) : error;
 }
 
 } // namespace

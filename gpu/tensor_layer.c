@@ -83,8 +83,10 @@ static GfStatus make_line(const GfStep *step, GfTensorLayer *layer)
     layer->line = gf_max(least, gf_min(most, GF_FLAT_BYTES / (lines * 16)));
     GF_CUDA(cudaMalloc, &layer->lines, lines * layer->line * 16);
     GF_CUDA(cudaMalloc, (void **)&layer->scales,
-            step->linear.groups * shape.stages * shape.phases_y *
-                (layer->line / shape.columns + 1) * sizeof *layer->scales);
+            (step->linear.groups * shape.stages * shape.phases_y *
+                 gf_flat_scale_rows(layer->line / shape.columns + 1) +
+             2 * GF_FLAT_SPARE) *
+                sizeof *layer->scales);
     return GF_OK;
 }
 

@@ -356,20 +356,23 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
 enum {
     GF_FLAT_SIDE = 16, /* of a kernel, the most */
     GF_FLAT_STRIDE = 4,
-    GF_FLAT_SPARE = 272,      /* positions behind a line: those of the largest tile */
+    GF_FLAT_SPARE = 512,      /* positions behind a line: those of the largest tile */
     GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
     GF_FLAT_PARTS = 8,
-    GF_FLAT_CARD = 132 /* multiprocessors of the card that costs were measured on */
+    GF_FLAT_CARD = 132, /* multiprocessors of the card that costs were measured on */
+    GF_FLAT_MAPS = 64,  /* of a run; where a group has no more than */
+    GF_FLAT_FEW = 32    /* a run is all of them, as 8, 16 or 32 */
 };
 
-/* The line of gpu/tensor_flat.cu. */
+/* The line of gpu/tensor_flat.cu and gpu/tensor_few.cu. */
 typedef struct GfTensorFlat {
     size_t octets, stages;       /* of a stage, of a group */
     size_t phases_x, phases_y;   /* lines for each octet: one for each sample of a stride */
     size_t right, below;         /* columns and rows of the line that a window reaches over */
     size_t overlap_x, overlap_y; /* columns, rows of zeros that neighbours share */
     size_t columns;              /* positions of a row */
-    size_t map_runs;             /* of 64 maps, of a group */
+    size_t run_maps, map_runs;   /* maps of a run, and runs of a group */
+    bool few;                    /* is a run all maps of a group, and columns of products? */
 } GfTensorFlat;
 
 /* Zeros before and behind the samples that windows meet, of which a row or picture needs only
@@ -393,8 +396,9 @@ static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
     GfTensorFlat shape;
     /* Pairs of octets of a step. Of single taps it waits as long for one as for four: zeros fill
      * it (bench/results/2026-11-29-h200.md). */
-    size_t run = linear->width <= 3 && pairs % 2 == 0 ? 2 : 1;
-    if (linear->width == 1)
+    shape.few = maps <= GF_FLAT_FEW && linear->width * linear->height > 1;
+    size_t run = linear->width <= 3 && pairs % 2 == 0 && !shape.few ? 2 : 1;
+    if (linear->width == 1 && !shape.few)
         run = pairs > 2 ? 4 : pairs;
     shape.octets = 2 * run;
     shape.stages = (pairs + run - 1) / run;
@@ -407,7 +411,8 @@ static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
     shape.overlap_y = gf_flat_overlap(step, step->origin_y, step->in_height, step->out_height,
                                       reach_y, step->stride_y);
     shape.columns = step->out_width + shape.right - shape.overlap_x;
-    shape.map_runs = (maps + 63) / 64;
+    shape.run_maps = !shape.few ? GF_FLAT_MAPS : maps <= 8 ? 8 : maps <= 16 ? 16 : 32;
+    shape.map_runs = (maps + shape.run_maps - 1) / shape.run_maps;
     return shape;
 }
 
@@ -430,6 +435,12 @@ static inline size_t gf_flat_line(const GfTensorFlat *shape, size_t line_rows)
     return (line_rows * shape->columns + shape->right + GF_FLAT_SPARE + 32) / 8 * 8;
 }
 
+/* Scales of so many rows of it, of which copies begin at multiples of four. */
+static inline size_t gf_flat_scale_rows(size_t line_rows)
+{
+    return (line_rows + 3) / 4 * 4;
+}
+
 /* Lines of a step. */
 static inline size_t gf_flat_lines(const GfStep *step)
 {
@@ -437,10 +448,24 @@ static inline size_t gf_flat_lines(const GfStep *step)
     return step->linear.groups * shape.stages * shape.octets * shape.phases_y * shape.phases_x * 2;
 }
 
-/* Vectors of 16 bytes of a step's taps of 64 maps, of both halves. */
+/* Vectors of 16 bytes of the taps of a row of the kernel of a stage, of a run of maps and both
+ * halves. */
 static inline size_t gf_flat_step_vectors(const GfStep *step)
 {
-    return step->linear.width * gf_tensor_flat(step).octets * 64 * 2;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    return step->linear.width * shape.octets * shape.run_maps * 2;
+}
+
+/* What a stage of few maps takes a block of so many positions, in cycles: its products, or what it
+ * brings, and the end of each row of the kernel. */
+static inline size_t gf_few_cycles(const GfStep *step, size_t positions, size_t bytes)
+{
+    enum { ROW = 400, BROUGHT = 20 }; /* bytes a cycle */
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t height = step->linear.height, brought = bytes / BROUGHT;
+    const size_t products = height * step->linear.width * (shape.octets / 2) * (positions / 64) *
+                            (32 + shape.run_maps * 3 / 4);
+    return (products > brought ? products : brought) + height * ROW;
 }
 
 /* Blocks that a card of 132 multiprocessors runs at once, one on each, in clusters of so many. */
@@ -461,12 +486,18 @@ static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t sha
  * large card busy. It decides bits, so that it depends on nothing else. */
 static inline size_t gf_flat_parts(const GfStep *step)
 {
-    enum { TILE = 128, PRODUCT = 64 }; /* positions of 128 maps; cycles of 64 maps */
+    enum { TILE = 128, FEW_TILE = 256, PRODUCT = 64 };
     const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t steps = shape.stages * step->linear.height;
-    const size_t positions = (step->out_height * shape.columns + TILE - 1) / TILE;
-    const size_t tiles = (positions * shape.map_runs + 1) / 2 * step->linear.groups;
-    const size_t cycles = step->linear.width * shape.octets / 2 * 3 * 2 * PRODUCT;
+    const size_t positions = step->out_height * shape.columns;
+    /* Of 128 maps, with 64 cycles for a product of 64. */
+    size_t steps = shape.stages * step->linear.height;
+    size_t tiles = ((positions + TILE - 1) / TILE * shape.map_runs + 1) / 2 * step->linear.groups;
+    size_t cycles = step->linear.width * shape.octets / 2 * 3 * 2 * PRODUCT;
+    if (shape.few) {
+        steps = shape.stages;
+        tiles = (positions + FEW_TILE - 1) / FEW_TILE * step->linear.groups;
+        cycles = gf_few_cycles(step, FEW_TILE, 0);
+    }
     size_t best = 1, least = (size_t)-1;
     for (size_t parts = 1; parts <= GF_FLAT_PARTS && parts <= steps; parts++) {
         const size_t part = (steps + parts - 1) / parts, room = gf_flat_room(parts);
@@ -481,19 +512,22 @@ static inline size_t gf_flat_parts(const GfStep *step)
 }
 
 /* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of
- * 64 maps, have room in shared memory beside its totals; lines have fewer than 2^28 positions. */
+ * a run of maps, have room in shared memory beside its totals; lines have fewer than 2^28
+ * positions. Few maps of single taps are not: they wait for the line. */
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
-    enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10 };
+    enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10, MOST_BLOCKS = 65535 };
     const GfLinear *linear = &step->linear;
     if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
         linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
         step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
         step->dilation_y > GF_FLAT_SIDE || linear->depth <= GF_FIRST_CHANNELS ||
-        linear->filters / linear->groups <= 16 || step->out_width >= 1 << 24 ||
-        linear->groups * linear->depth >= 1 << 19)
+        step->out_width >= 1 << 24 || linear->groups * linear->depth >= 1 << 19)
         return false;
     const GfTensorFlat shape = gf_tensor_flat(step);
+    if ((!shape.few && linear->filters / linear->groups <= 16) ||
+        linear->groups * shape.stages > MOST_BLOCKS)
+        return false;
     const size_t stretch = POSITIONS + shape.right + SPARE;
     const size_t slot = gf_flat_step_vectors(step) + shape.octets * shape.phases_x * 2 * stretch;
     return (slot * 16 + POSITIONS * sizeof(float)) * 2 <= MOST_BYTES &&
@@ -509,8 +543,9 @@ static inline size_t gf_flat_vectors(const GfStep *step)
 }
 
 /* Tiles, in the order of their tilings, after those of other layers: runs of 64 maps, runs of 8
- * positions of a group of warps. */
+ * positions of a group of warps; and of few maps groups, and runs of 64 positions of each. */
 #define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
+#define GF_FEW_TILES(TILE)  TILE(2, 1) TILE(4, 1) TILE(4, 2)
 
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
@@ -519,8 +554,8 @@ static inline size_t gf_flat_vectors(const GfStep *step)
  * row in wider strips. */
 #define GF_COUNT(...) +1
 enum {
-    GF_TENSOR_ROLLING_TILING =
-        1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT),
+    GF_TENSOR_ROLLING_TILING = 1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT)
+        GF_FEW_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT),
     GF_TENSOR_WIDE_TILING
 };
 #undef GF_COUNT

@@ -60,16 +60,17 @@ __global__ void split_taps(const __grid_constant__ Taps q)
     to[WARP] = *reinterpret_cast<const uint4 *>(lower);
 }
 
-/* Of flat layers: of each run of 64 maps, step, column of the kernel and pair of octets the upper
- * and the lower halves of the first octet of all maps, then of the second. A thread makes both
- * halves of an octet. */
+/* Of flat layers: of each run of maps, row and column of the kernel and pair of octets the upper
+ * halves of all maps' first octets and of their second ones, then the lower halves; where maps are
+ * few both halves of the first, then of the second. A thread makes both halves of an octet. */
 __global__ void split_flat_taps(const __grid_constant__ Taps q)
 {
-    constexpr int MAPS = 64, OCTET = 8;
+    constexpr int OCTET = 8;
+    const int maps = static_cast<int>(q.flat.run_maps);
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int octets = static_cast<int>(q.flat.octets), stages = static_cast<int>(q.flat.stages);
-    const int map = static_cast<int>(i % MAPS), k = static_cast<int>(i / MAPS % 2);
-    size_t rest = i / MAPS / 2;
+    const int map = static_cast<int>(i % maps), k = static_cast<int>(i / maps % 2);
+    size_t rest = i / maps / 2;
     const int pair = static_cast<int>(rest % (octets / 2));
     rest /= octets / 2;
     const int kx = static_cast<int>(rest % q.width);
@@ -85,12 +86,13 @@ __global__ void split_flat_taps(const __grid_constant__ Taps q)
     if (i >= q.vectors)
         return;
     for (int j = 0; j < OCTET; j += 2)
-        gf_split(tap_at(q, group, run * MAPS + map, c + j, ky, kx),
-                 tap_at(q, group, run * MAPS + map, c + j + 1, ky, kx), &upper[j / 2],
+        gf_split(tap_at(q, group, run * maps + map, c + j, ky, kx),
+                 tap_at(q, group, run * maps + map, c + j + 1, ky, kx), &upper[j / 2],
                  &lower[j / 2]);
-    uint4 *to = q.weights + i / (2 * MAPS) * 4 * MAPS + i % (2 * MAPS);
+    const size_t halves = q.flat.few ? maps : 2 * maps; /* from an upper one to its lower one */
+    uint4 *to = q.weights + i / halves * 2 * halves + i % halves;
     to[0] = *reinterpret_cast<const uint4 *>(upper);
-    to[2 * MAPS] = *reinterpret_cast<const uint4 *>(lower);
+    to[halves] = *reinterpret_cast<const uint4 *>(lower);
 }
 
 /* Of layers of few channels: for each run of maps, channel and row, or pair of rows, one vector a

@@ -184,8 +184,10 @@ static void test_measured_layers(void **unused)
         {GF_F32, 6, 20, 3, 64, 64, "general"},    {GF_F32, 34, 18, 7, 8, 7, "tensor"},
         {GF_F32, 380, 24, 3, 64, 160, "tensor"},  {GF_F32, 21, 4, 1, 240, 192, "implicit"},
         {GF_F32, 509, 25, 1, 15, 11, "tensor"},   {GF_F32, 18, 43, 1, 19, 25, "general"},
-        {GF_F32, 323, 2, 5, 24, 7, "implicit"},   {GF_F32, 640, 8, 3, 29, 14, "implicit"},
-        {GF_F32, 827, 5, 3, 9, 65, "implicit"},   {GF_F32, 926, 4, 3, 82, 8, "implicit"}};
+        {GF_F32, 323, 2, 5, 24, 7, "tensor"},     {GF_F32, 640, 8, 3, 29, 14, "tensor"},
+        {GF_F32, 827, 5, 3, 9, 65, "tensor"},     {GF_F32, 926, 4, 3, 82, 8, "tensor"},
+        {GF_F32, 490, 10, 3, 224, 96, "tensor"},  {GF_F32, 297, 5, 5, 128, 48, "tensor"},
+        {GF_F32, 10, 10, 5, 20, 20, "general"},   {GF_F32, 6, 7, 7, 22, 16, "general"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }

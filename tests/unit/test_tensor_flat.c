@@ -1,5 +1,6 @@
-/* The line of gpu/tensor_flat.cu: is what stands a tap's shift behind an output's position the
- * sample that the tap meets there? Where neighbours share zeros, another zero will do. */
+/* The line of gpu/tensor_flat.cu and gpu/tensor_few.cu: is what stands a tap's shift behind an
+ * output's position the sample that the tap meets there? Where neighbours share zeros, another zero
+ * will do. And for which maps is it multiplied how? */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,12 +160,54 @@ static void test_shared_zeros(void **unused)
     assert_int_equal(gf_tensor_flat(&step).columns, 16);
 }
 
+/* A group's maps are columns of products where they are few, but of single taps. */
+static void test_few_maps(void **unused)
+{
+    static const size_t cases[][2] = {{1, 8},   {8, 8},   {9, 16},  {16, 16},
+                                      {17, 32}, {32, 32}, {33, 64}, {65, 64}}; /* maps, of a run */
+    GfStep step = {.kind = GF_STEP_FILTER,
+                   .in = GF_F32,
+                   .out = GF_F32,
+                   .in_width = 40,
+                   .in_height = 30,
+                   .out_width = 40,
+                   .out_height = 30,
+                   .stride_x = 1,
+                   .stride_y = 1,
+                   .dilation_x = 1,
+                   .dilation_y = 1,
+                   .linear = {.width = 3, .height = 3, .depth = 64, .groups = 2}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t maps = cases[i][0], run = cases[i][1];
+        step.linear.width = step.linear.height = 3;
+        step.linear.filters = 2 * maps;
+        const GfTensorFlat shape = gf_tensor_flat(&step);
+        assert_int_equal(shape.few, run < 64);
+        assert_int_equal(shape.run_maps, run);
+        assert_int_equal(shape.map_runs, run < 64 ? 1 : (maps + 63) / 64);
+        /* Upper and lower halves of three taps of a stage's channels. */
+        assert_int_equal(gf_flat_step_vectors(&step), 3 * shape.octets * run * 2);
+        assert_true(gf_tensor_is_flat(&step));
+        step.linear.width = step.linear.height = 1;
+        assert_false(gf_tensor_flat(&step).few);
+        assert_int_equal(gf_tensor_is_flat(&step), maps > 16);
+    }
+    /* A launch has no more blocks side by side. */
+    step.linear =
+        (GfLinear){.width = 3, .height = 3, .depth = 5, .filters = 65535, .groups = 65535};
+    assert_true(gf_tensor_is_flat(&step));
+    step.linear.filters = step.linear.groups = 65536;
+    assert_false(gf_tensor_is_flat(&step));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taps_are_shifts),
         cmocka_unit_test(test_narrow_pictures),
         cmocka_unit_test(test_shared_zeros),
+        cmocka_unit_test(test_few_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,334 @@
+/* What the kernels of tensor_flat.cu and tensor_few.cu share: how they see a layer whose samples
+ * stand in lines, where a tile's outputs are, and what becomes of its sums. A block has groups of
+ * four warps that multiply, and one warp that brings what they need to slots of shared memory, some
+ * steps ahead. */
+#pragma once
+
+#include <limits.h>
+
+#include "gpu/blocks.cuh"
+#include "gpu/finish.cuh"
+#include "gpu/groups.cuh"
+#include "gpu/instructions.cuh"
+#include "gpu/launch.h"
+#include "gpu/problem.cuh"
+
+namespace gf_flat
+{
+
+constexpr int OCTET = 8; /* numbers side by side: 16 bytes of f16 */
+constexpr int WARP = 32, GROUP = 4;
+constexpr int MOST_SLOTS = 8;
+constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
+
+/* Halves of 8 numbers. */
+struct alignas(16) Octet {
+    __half2 pair[OCTET / 2];
+};
+
+/* A layer as its kernels see it. */
+struct Flat {
+    GfProblem<float> p;
+    GfSample sample;
+    size_t size; /* bytes of a sample */
+    int maps, groups, depth;
+    int octets, stages, phases_x, phases_y, right, below, run_maps, map_runs;
+    int columns, rows; /* of the line: of a row, of a picture */
+    int live_rows;     /* of a picture, that outputs have */
+    long long line;    /* octets from line to line */
+    int line_rows;     /* of all pictures */
+    bool brief;        /* few blocks lay it out */
+    Octet *lines;
+    float *scales;  /* of each group, stage, phase and row: what sums are multiplied by */
+    int scale_rows; /* from phase to phase */
+    const Octet *weights;
+    const float *lifts, *units;
+    bool lifted;
+    int tiles, map_tiles, parts, shares;
+    int rows_at_once, slot_scales;  /* of few maps, in a slot: rows of the kernel whose taps it has;
+                                      scales of each phase */
+    unsigned offsets[GF_FLAT_SIDE]; /* of taps of a row: octets of the stretch */
+    struct {
+        int phase, row;        /* rows further on */
+        int shift, scale;      /* octets, and scales of few maps, in a slot */
+        long long octets;      /* and before that, in the line: a multiple of LINE */
+    } downs[GF_FLAT_SIDE];     /* of rows of taps */
+    int slots, slot;           /* bytes of a slot */
+    int weight_bytes, stretch; /* of a row of taps of a run of maps; octets */
+};
+
+/* Of a tile: warps that multiply, and threads of a block. One warp of the last group brings, the
+ * others idle. */
+template <typename T> constexpr int multipliers = T::groups *GROUP;
+template <typename T> constexpr int threads = (T::groups + 1) * GROUP *WARP;
+
+/* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind
+ * them: */
+template <typename T> struct Shared {
+    uint64_t full[MOST_SLOTS], empty[MOST_SLOTS];
+    long long
+        places[T::positions]; /* of outputs: bytes from a map's first; -1 where there is none */
+    int rows[T::positions];   /* of the line */
+    float units[T::maps], offsets[T::maps]; /* what sums are multiplied by, what is added to them */
+};
+
+/* Known to be the same in all lanes. */
+__device__ inline int my_warp()
+{
+    return __shfl_sync(~0U, static_cast<int>(threadIdx.x) / WARP, 0);
+}
+
+struct Corner {
+    int part, map_run, group;
+    long long position;
+};
+
+template <typename T> __device__ Corner find_corner(const Flat &q)
+{
+    unsigned tile = blockIdx.x;
+    Corner corner;
+    corner.part = static_cast<int>(tile % static_cast<unsigned>(q.shares));
+    tile /= static_cast<unsigned>(q.shares);
+    corner.map_run = static_cast<int>(tile % static_cast<unsigned>(q.map_tiles)) * T::map_runs;
+    tile /= static_cast<unsigned>(q.map_tiles);
+    corner.group = static_cast<int>(tile % static_cast<unsigned>(q.groups));
+    corner.position = static_cast<long long>(tile / static_cast<unsigned>(q.groups)) * T::positions;
+    return corner;
+}
+
+template <typename T>
+__device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shared)
+{
+    for (int i = static_cast<int>(threadIdx.x); i < T::positions; i += threads<T>) {
+        const unsigned at = static_cast<unsigned>(corner.position) + static_cast<unsigned>(i);
+        const unsigned columns = static_cast<unsigned>(q.columns);
+        const int row = static_cast<int>(at / columns), x = static_cast<int>(at % columns);
+        const int n = row / q.rows, y = row % q.rows;
+        const bool live =
+            x < q.p.out_width && y < q.live_rows && static_cast<size_t>(n) < q.p.count;
+        const long long place = static_cast<long long>(n * q.p.out.batch + y * q.p.out.stride +
+                                                       x * q.p.out.pixel * sizeof(float));
+        shared->places[i] = live ? place : -1;
+        shared->rows[i] = min(row, q.line_rows - 1 - q.below);
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < T::maps; i += threads<T>) {
+        const int map = corner.map_run * q.run_maps + i, o = corner.group * q.maps + map;
+        shared->units[i] = map < q.maps ? q.units[o] : 0.0F;
+        shared->offsets[i] = q.p.finish.offset + (map < q.maps && q.p.bias ? q.p.bias[o] : 0.0F);
+    }
+}
+
+/* ---- from totals to samples ---- */
+
+/* Until all blocks that share a tile are here. */
+__device__ inline void wait_for_shares(const Flat &q)
+{
+    if (q.shares > 1) {
+        gf_wait_for_cluster();
+        return;
+    }
+    __syncthreads();
+}
+
+/* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their
+ * order. */
+template <typename T, int MAPS, int MOST>
+__device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
+{
+    float of[MOST][MAPS];
+#pragma unroll
+    for (int i = 0; i < MOST * MAPS; i++) {
+        const int share = i / MAPS, m = i % MAPS;
+        if (share < q.shares)
+            of[share][m] = gf_in_block(kept, share)[m * T::pitch];
+    }
+#pragma unroll
+    for (int i = 0; i < MOST * MAPS; i++) {
+        const int share = i / MAPS, m = i % MAPS;
+        if (share < q.shares)
+            sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
+    }
+}
+
+/* A warp makes as many positions as it has lanes, of MAPS maps at once; shares and warps take
+ * turns. */
+template <int MAPS, int MOST, typename T>
+__device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &shared,
+                       const float *kept)
+{
+    constexpr int RUNS = (T::positions + WARP - 1) / WARP;
+    const int warp = static_cast<int>(threadIdx.x) / WARP,
+              lane = static_cast<int>(threadIdx.x) % WARP;
+    const int first = corner.group * q.maps + corner.map_run * q.run_maps;
+    const int all = min(q.maps - corner.map_run * q.run_maps, T::maps);
+    const long long plane = static_cast<long long>(q.p.out.plane * sizeof(float));
+    char *const out = static_cast<char *>(q.p.out.samples) + first * plane;
+    const int units = (all + MAPS - 1) / MAPS * RUNS;
+#pragma unroll 1
+    for (int unit = corner.part * multipliers<T> + warp; unit < units;
+         unit += q.shares * multipliers<T>) {
+        const int map = unit / RUNS * MAPS, i = unit % RUNS * WARP + lane;
+        const int left = all - map, colours = q.p.post_channels - first - map;
+        const long long place = i < T::positions ? shared.places[i] : -1;
+        if (place < 0)
+            continue;
+        const float *from = kept + map * T::pitch + i;
+        float r[MAPS];
+        if constexpr (MOST > 1) {
+            sum_shares<T, MAPS, MOST>(q, from, r);
+        } else {
+#pragma unroll
+            for (int m = 0; m < MAPS; m++)
+                r[m] = from[m * T::pitch];
+        }
+#pragma unroll
+        for (int m = 0; m < MAPS; m++)
+            r[m] = fma(r[m] * shared.units[map + m], q.p.finish.scale, shared.offsets[map + m]);
+        gf_post_each(q.p.finish, r, [&](int m) { return m < colours; });
+        char *to = out + map * plane + place;
+#pragma unroll
+        for (int m = 0; m < MAPS; m++, to += plane)
+            if (m < left)
+                *reinterpret_cast<float *>(to) = r[m];
+    }
+}
+
+/* ---- a block ---- */
+
+/* Bytes of shared memory before the slots, and of a tile's totals. */
+template <typename T> constexpr size_t head_bytes = (sizeof(Shared<T>) + 127) / 128 * 128;
+template <typename T> constexpr size_t kept_bytes = sizeof(float) * T::maps *T::pitch;
+
+/* What a block does of `steps`, the same for all its threads: from `first` to `end`. bring(corner,
+ * slots, shared, first, end) is what the warp that brings does; multiply(..., kept) leaves the
+ * tile's totals in `kept`, where `more`, added to what is there. */
+template <typename T, typename Bring, typename Multiply>
+__device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multiply)
+{
+    GF_BLOCK_MEMORY(__align__(128) unsigned char, memory);
+    Shared<T> *shared = reinterpret_cast<Shared<T> *>(memory);
+    unsigned char *slots = memory + head_bytes<T>;
+    float *kept = reinterpret_cast<float *>(slots + (q.parts > q.shares ? q.slots * q.slot : 0));
+    const Corner corner = find_corner<T>(q);
+    const int warp = my_warp();
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < q.slots; i++) {
+            gf_barrier_init(&shared->full[i], WARP);
+            gf_barrier_init(&shared->empty[i], multipliers<T>);
+        }
+        gf_barriers_made();
+    }
+    find_places(q, corner, shared);
+    __syncthreads();
+    const int part = (steps + q.parts - 1) / q.parts;
+    const int first = q.shares > 1 ? corner.part * part : 0;
+    const int end = q.shares > 1 ? min(first + part, steps) : steps;
+    if (warp >= multipliers<T>) {
+        gf_give_registers<T::others_registers>();
+        if (warp == multipliers<T>)
+            bring(corner, slots, shared, first, end);
+        __syncthreads();
+        wait_for_shares(q);
+    } else {
+        gf_take_registers<T::registers>();
+        multiply(corner, slots, shared, first, end, part, kept);
+        wait_for_shares(q);
+        if (q.shares == 1)
+            finish<8, 1>(q, corner, *shared, kept);
+        else if (q.shares <= 4)
+            finish<4, 4>(q, corner, *shared, kept);
+        else
+            finish<2, GF_FLAT_PARTS>(q, corner, *shared, kept);
+    }
+    if (q.shares > 1)
+        wait_for_shares(q); /* until all have read what is kept here */
+}
+
+/* ---- a launch ---- */
+
+/* A launch of a tile: what it takes, in cycles of tensor cores; and how. */
+struct Cut {
+    double cost;
+    Flat q;
+    unsigned blocks, threads;
+    size_t bytes;
+    void (*kernel)(const Flat);
+};
+
+/* Tiles of so many positions, of a slice's line up to the last one that has an output. */
+inline int stretches_of(const Flat &q, size_t positions)
+{
+    const size_t rows = static_cast<size_t>(q.rows) * (q.p.count - 1) + q.live_rows;
+    return static_cast<int>(gf_divide_up(rows * q.columns, positions));
+}
+
+/* Where the taps of a row of the kernel meet their samples, in a slot whose stretches are as long
+ * as q->stretch says. */
+inline void find_offsets(const GfStep *step, Flat *q)
+{
+    for (size_t kx = 0; kx < step->linear.width; kx++) {
+        const size_t along = kx * step->dilation_x, phases = static_cast<size_t>(q->phases_x);
+        q->offsets[kx] =
+            static_cast<unsigned>(along % phases * 2 * q->octets * q->stretch + along / phases);
+    }
+}
+
+/* Where each of the kernel's rows meets them: stretches begin at a multiple of LINE. */
+inline void find_downs(const GfStep *step, Flat *q)
+{
+    for (size_t ky = 0; ky < step->linear.height; ky++) {
+        const size_t along = ky * step->dilation_y, phases = static_cast<size_t>(q->phases_y);
+        const long long octets = static_cast<long long>(along / phases) * q->columns;
+        q->downs[ky] = {static_cast<int>(along % phases), static_cast<int>(along / phases),
+                        static_cast<int>(octets % LINE), 0, octets / LINE * LINE};
+    }
+}
+
+/* Decides how blocks share the tiles, of `steps` that take so many cycles each, and how many slots
+ * there are; cut->cost stays where there is no room. */
+template <typename T> void find_cost(size_t steps, size_t cycles, size_t parts, Cut *cut)
+{
+    constexpr size_t meet = 2500; /* of a cluster's blocks, each on its multiprocessor */
+    Flat &q = cut->q;
+    cut->threads = threads<T>;
+    const size_t limit = gf_shared_limit();
+    q.parts = static_cast<int>(parts);
+    q.map_tiles = (q.map_runs + T::map_runs - 1) / T::map_runs;
+    const size_t blocks = static_cast<size_t>(q.tiles) * q.map_tiles * q.groups;
+    const auto cost = [&](int of) {
+        const size_t shares = static_cast<size_t>(of);
+        return static_cast<double>(gf_divide_up(blocks * shares, gf_cluster_room(shares))) *
+               static_cast<double>(gf_flat_cycles(steps, cycles, shares) + (shares > 1 ? meet : 0));
+    };
+    q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
+    const size_t more = q.parts > q.shares ? kept_bytes<T> : 0;
+    if (blocks * q.shares > INT_MAX || limit < head_bytes<T> + more)
+        return;
+    size_t slots = (limit - head_bytes<T> - more) / q.slot;
+    slots = slots < MOST_SLOTS ? slots : MOST_SLOTS;
+    if (slots < 2)
+        return;
+    q.slots = static_cast<int>(slots);
+    const size_t room = slots * q.slot;
+    cut->bytes = head_bytes<T> + (more || room > kept_bytes<T> ? room + more : kept_bytes<T>);
+    cut->blocks = static_cast<unsigned>(blocks * q.shares);
+    if (cut->bytes <= limit)
+        cut->cost = cost(q.shares);
+}
+
+/* The cheapest; or the one of tiling `tiling`, from 1 on. Its cost is INFINITY where there is
+ * none. */
+template <size_t COUNT> Cut best_of(const Cut (&cuts)[COUNT], size_t tiling)
+{
+    if (tiling > 0)
+        return tiling <= COUNT ? cuts[tiling - 1] : Cut{INFINITY, {}, 0, 0, 0, nullptr};
+    Cut best = cuts[0];
+    for (const Cut &cut : cuts)
+        best = cut.cost < best.cost ? cut : best;
+    return best;
+}
+
+/* The same of a layer of few maps (gpu/tensor_few.cu). */
+Cut find_few(const Flat &q, const GfStep *step, size_t tiling);
+
+} // namespace gf_flat
