@@ -208,7 +208,7 @@ __device__ void multiply(const Flat &q, const Corner &corner, unsigned char *mem
         if (done % part_rows == 0 && done < all)
             keep<T>(totals, done > part_rows, kept);
     }
-    __syncthreads(); /* now slots are free */
+    meet<T>(); /* now slots are free */
     keep<T>(totals, q.parts > q.shares && end - first > part, kept);
 }
 

@@ -360,7 +360,7 @@ __global__ void __launch_bounds__(threads<T>, 1) tensor_flat(const __grid_consta
             float *own = kept + own_row * T::pitch + own_column;
             float totals[T::runs][4] = {};
             multiply<T, WIDTH, PAIRS>(q, slots, shared, first, end, part, totals, own);
-            __syncthreads();
+            meet<T>();
             keep<T>(totals, q.parts > q.shares && end - first > part, own);
         });
 }

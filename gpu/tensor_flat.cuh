@@ -120,14 +120,21 @@ __device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shar
 
 /* ---- from totals to samples ---- */
 
-/* Until all blocks that share a tile are here. */
-__device__ inline void wait_for_shares(const Flat &q)
+/* Until all of the block's threads are here, wherever each waits: __syncthreads() of one branch is
+ * none of another's. */
+template <typename T> __device__ void meet()
 {
-    if (q.shares > 1) {
+    constexpr int BARRIER = 3;
+    gf_wait_at<threads<T>, BARRIER>();
+}
+
+/* Until all blocks that share a tile are here. */
+template <typename T> __device__ void wait_for_shares(const Flat &q)
+{
+    if (q.shares > 1)
         gf_wait_for_cluster();
-        return;
-    }
-    __syncthreads();
+    else
+        meet<T>();
 }
 
 /* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their
@@ -227,12 +234,12 @@ __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multip
         gf_give_registers<T::others_registers>();
         if (warp == multipliers<T>)
             bring(corner, slots, shared, first, end);
-        __syncthreads();
-        wait_for_shares(q);
+        meet<T>();
+        wait_for_shares<T>(q);
     } else {
         gf_take_registers<T::registers>();
         multiply(corner, slots, shared, first, end, part, kept);
-        wait_for_shares(q);
+        wait_for_shares<T>(q);
         if (q.shares == 1)
             finish<8, 1>(q, corner, *shared, kept);
         else if (q.shares <= 4)
@@ -241,7 +248,7 @@ __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multip
             finish<2, GF_FLAT_PARTS>(q, corner, *shared, kept);
     }
     if (q.shares > 1)
-        wait_for_shares(q); /* until all have read what is kept here */
+        wait_for_shares<T>(q); /* until all have read what is kept here */
 }
 
 /* ---- a launch ---- */

@@ -71,7 +71,8 @@ static GfStatus upload(const float *numbers, size_t count, float **device)
     return GF_OK;
 }
 
-/* The line of a flat layer: of many pictures, or as many rows as there is room for. */
+/* The line of a flat layer: of many pictures, or as many rows as there is room for. Tiles reach
+ * beyond its end. */
 static GfStatus make_line(const GfStep *step, GfTensorLayer *layer)
 {
     enum { PICTURES = 64 };
@@ -81,12 +82,13 @@ static GfStatus make_line(const GfStep *step, GfTensorLayer *layer)
     const size_t least = gf_flat_line(&shape, gf_flat_line_rows(&shape, 1, 1, 0));
     const size_t most = gf_flat_line(&shape, gf_flat_line_rows(&shape, PICTURES, height, apart));
     layer->line = gf_max(least, gf_min(most, GF_FLAT_BYTES / (lines * 16)));
+    const size_t scales = step->linear.groups * shape.stages * shape.phases_y *
+                              gf_flat_scale_rows(layer->line / shape.columns + 1) +
+                          2 * GF_FLAT_SPARE;
     GF_CUDA(cudaMalloc, &layer->lines, lines * layer->line * 16);
-    GF_CUDA(cudaMalloc, (void **)&layer->scales,
-            (step->linear.groups * shape.stages * shape.phases_y *
-                 gf_flat_scale_rows(layer->line / shape.columns + 1) +
-             2 * GF_FLAT_SPARE) *
-                sizeof *layer->scales);
+    GF_CUDA(cudaMemset, layer->lines, 0, lines * layer->line * 16);
+    GF_CUDA(cudaMalloc, (void **)&layer->scales, scales * sizeof *layer->scales);
+    GF_CUDA(cudaMemset, layer->scales, 0, scales * sizeof *layer->scales);
     return GF_OK;
 }
 
