@@ -427,21 +427,24 @@ typedef struct Cost {
 } Cost;
 
 /* Of the methods that are tried one after the other; `tensor` has other kernels for up to 16 maps,
- * and where the card has groups for up to GF_FLAT_FEW. One whose launch takes nothing is none. */
+ * and where the card has groups for up to GF_FLAT_FEW; `general` has small tiles for those. One
+ * whose launch takes nothing is none. */
 typedef struct Costs {
-    Cost tensor, few_maps, few_columns, general, implicit, shared;
+    Cost tensor, few_maps, few_columns, general, few_general, implicit, shared;
 } Costs;
 
-/* Squares: `tensor` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of them within 10 %;
- * few maps, for which a row of taps takes as long as eight, by 64, few columns by 172, `general` by
- * those and 166 of more; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md, -4.md). */
+/* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
+ * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64, few columns
+ * and `general` beside them by 172; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md,
+ * -4.md). */
 static const Costs of_squares = {
     .tensor = {7.65, 9.1e-4, 9.42e-9, 1.9e-6, .maps = 64, .channels = 16},
     .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
     .few_columns = {5.9, 5.1e-4, 1.5e-8, 9.7e-7, 16, 16, .wide = 0.9, .read = 3.27e-6,
                     .line = 1.45e-3},
-    .general = {2.38, 4.6e-3, 6.41e-8, 3.2e-6, 4, .columns = 16, .rows = 8, .wide = 0.95,
-                .read = 4.61e-6},
+    .general = {1.9, 6.5e-3, 4.9e-8, 4.3e-6, 8, .columns = 16, .rows = 8, .wide = 0.82},
+    .few_general = {2.38, 4.6e-3, 6.41e-8, 3.2e-6, 4, .columns = 16, .rows = 8, .wide = 0.95,
+                    .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
 /* Single taps, by 515 layers; of few maps by `tensor` products are hidden. */
@@ -511,6 +514,12 @@ static const Cost *tensor_cost(const Costs *costs, const GfLinear *linear, const
     return costs->few_maps.launch > 0.0 && maps <= 16 ? &costs->few_maps : &costs->tensor;
 }
 
+static const Cost *general_cost(const Costs *costs, const GfLinear *linear)
+{
+    const bool few = costs->few_general.launch > 0.0 && gf_maps_of_group(linear) <= GF_FLAT_FEW;
+    return few ? &costs->few_general : &costs->general;
+}
+
 /* What the fastest takes of those that are tried after `general`, and after `tensor`. `general` has
  * kernels only for windows and taps that are side by side. */
 static double least_after_general(const GfStep *step, const GfUse *use, const Costs *costs)
@@ -522,7 +531,8 @@ static double least_after_general(const GfStep *step, const GfUse *use, const Co
 static double least_after_tensor(const GfStep *step, const GfUse *use, const Costs *costs)
 {
     const double least = least_after_general(step, use, costs);
-    return gf_step_is_dense(step) ? fmin(least, cost_of(step, use, &costs->general)) : least;
+    const Cost *general = general_cost(costs, &step->linear);
+    return gf_step_is_dense(step) ? fmin(least, cost_of(step, use, general)) : least;
 }
 
 /* Of kernels larger than 7 x 7 in groups, of which costs are not known: rows of its product are a
@@ -564,7 +574,7 @@ bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     if (!is_pointwise(linear) && !gf_is_usual_square(linear))
         return false;
     const Costs *costs = costs_of(linear);
-    return cost_of(step, use, &costs->general) <= least_after_general(step, use, costs);
+    return cost_of(step, use, general_cost(costs, linear)) <= least_after_general(step, use, costs);
 }
 
 /* Of few maps most of its product is empty, which samples that lie apart are gathered for all the
