@@ -113,6 +113,27 @@ static bool random_deep_layer(size_t turn)
     return run_picked("deep layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
+/* A layer that `tensor` lays out in lines (gpu/tensor_flat.cu, tensor_few.cu), whose rows it scales
+ * by themselves. */
+static bool random_flat_layer(size_t turn)
+{
+    const size_t side = 1 + 2 * below(3), channels = 5 + below(36), groups = below(4) ? 1 : 2;
+    const GfSample depth[] = {GF_F32, GF_F32};
+    GfFormat format =
+        format_of(1 + below(turn % 2 ? 40 : 12), 1 + below(30), channels * groups, depth[0]);
+    const size_t positions = format.width * format.height * groups;
+    GfFilter *filter = new_filter();
+    GfLinear *linear =
+        add_layer(filter, groups * maps_for(positions, channels, side * side, 1 + below(40)),
+                  channels, groups, side, below(2) ? side : 2);
+    format.has_alpha = false;
+    linear->sampling = random_sampling(side, linear->height);
+    make_rows_uneven(true);
+    const bool ran = run_picked("flat layers", format, layer_options(depth, turn), 1, filter);
+    make_rows_uneven(false);
+    return ran;
+}
+
 /* A layer on a gray picture, small windows side by side. */
 static bool gray_layer(const char *what, size_t turn, size_t most_maps, size_t across, size_t down)
 {
@@ -315,6 +336,7 @@ void test_layers(void)
     draw_each(random_colour_layer, quick ? 4 : 120);
     draw_each(random_entered_layer, quick ? 4 : 200);
     draw_each(random_deep_layer, quick ? 3 : 90);
+    draw_each(random_flat_layer, quick ? 8 : 60);
 }
 
 static void random_pool(size_t turn)

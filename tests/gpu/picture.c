@@ -83,18 +83,27 @@ static void set_sample(void *row, size_t i, GfSample sample, double value)
     }
 }
 
+static bool rows_are_uneven;
+
+void make_rows_uneven(bool uneven)
+{
+    rows_are_uneven = uneven;
+}
+
 Block random_picture(const GfFormat *format)
 {
     Block block = make_picture(format);
     double white = gf_sample_max(format->sample);
     bool real = gf_sample_is_float(format->sample);
-    for (size_t y = 0; y < format->height; y++)
+    for (size_t y = 0; y < format->height; y++) {
+        const double brightest = rows_are_uneven ? ldexp(1.25, (int)below(6) - 3) : 1.25;
         for (size_t i = 0; i < gf_row_samples(format); i++) {
-            double value = real ? uniform(0.0, 1.25) : floor(uniform(0.0, white + 1.0));
+            double value = real ? uniform(0.0, brightest) : floor(uniform(0.0, white + 1.0));
             if (format->has_alpha && i % format->channels == format->channels - 1 && next() % 2)
                 value = next() % 2 ? white : 0.0;
             set_sample(block.rows + y * block.stride, i, format->sample, value);
         }
+    }
     return block;
 }
 

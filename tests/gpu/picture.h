@@ -27,8 +27,10 @@ Block make_block(size_t rows, size_t stride);
 /* The same for a picture, with some samples too many in each row. */
 Block make_picture(const GfFormat *format);
 
-/* A picture of noise: floats from 0 to 1.25, opacities often 0 or full, as in pictures. */
+/* A picture of noise: floats from 0 to 1.25, opacities often 0 or full, as in pictures. While rows
+ * are uneven, each of floats is multiplied by a power of two. */
 Block random_picture(const GfFormat *format);
+void make_rows_uneven(bool uneven);
 
 void free_blocks(Block *blocks, size_t count);
 
