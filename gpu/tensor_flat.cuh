@@ -59,8 +59,8 @@ struct Flat {
 
 /* Of a tile: warps that multiply, and threads of a block. One warp of the last group brings, the
  * others idle. */
-template <typename T> constexpr int multipliers = T::groups *GROUP;
-template <typename T> constexpr int threads = (T::groups + 1) * GROUP *WARP;
+template <typename T> constexpr int multipliers{T::groups * GROUP};
+template <typename T> constexpr int threads{(T::groups + 1) * GROUP * WARP};
 
 /* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind
  * them: */
@@ -204,11 +204,12 @@ __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &sha
 
 /* Bytes of shared memory before the slots, and of a tile's totals. */
 template <typename T> constexpr size_t head_bytes = (sizeof(Shared<T>) + 127) / 128 * 128;
-template <typename T> constexpr size_t kept_bytes = sizeof(float) * T::maps *T::pitch;
+template <typename T> constexpr size_t kept_bytes = sizeof(float[T::maps][T::pitch]);
 
-/* What a block does of `steps`, the same for all its threads: from `first` to `end`. bring(corner,
- * slots, shared, first, end) is what the warp that brings does; multiply(..., kept) leaves the
- * tile's totals in `kept`, where `more`, added to what is there. */
+/* What a block does of a tile's `steps`, or of its share of them: from `first` to `end`.
+ * bring(corner, slots, shared, first, end) is what the warp that brings does; multiply(corner,
+ * slots, shared, first, end, part, kept) leaves totals in `kept`, of `part` steps after the other
+ * added up. */
 template <typename T, typename Bring, typename Multiply>
 __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multiply)
 {
@@ -295,7 +296,7 @@ inline void find_downs(const GfStep *step, Flat *q)
  * there are; cut->cost stays where there is no room. */
 template <typename T> void find_cost(size_t steps, size_t cycles, size_t parts, Cut *cut)
 {
-    constexpr size_t meet = 2500; /* of a cluster's blocks, each on its multiprocessor */
+    constexpr size_t meeting = 2500; /* of a cluster's blocks, each on its multiprocessor */
     Flat &q = cut->q;
     cut->threads = threads<T>;
     const size_t limit = gf_shared_limit();
@@ -305,7 +306,8 @@ template <typename T> void find_cost(size_t steps, size_t cycles, size_t parts, 
     const auto cost = [&](int of) {
         const size_t shares = static_cast<size_t>(of);
         return static_cast<double>(gf_divide_up(blocks * shares, gf_cluster_room(shares))) *
-               static_cast<double>(gf_flat_cycles(steps, cycles, shares) + (shares > 1 ? meet : 0));
+               static_cast<double>(gf_flat_cycles(steps, cycles, shares) +
+                                   (shares > 1 ? meeting : 0));
     };
     q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
     const size_t more = q.parts > q.shares ? kept_bytes<T> : 0;
