@@ -1,6 +1,9 @@
 /* What lies outside a picture: the one function that says so, for the CPU and the GPU. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #ifdef __CUDACC__
 #define GF_HOST_DEVICE __host__ __device__
 #else
@@ -49,4 +52,14 @@ static inline GF_HOST_DEVICE long long gf_border_index(long long i, long long n,
         break;
     }
     return -1;
+}
+
+/* Does what is read beside a line of n samples, from `first` to before `end` samples further on,
+ * lie no further from it than it is long? */
+static inline bool gf_reaches(size_t n, ptrdiff_t first, size_t end, GfBorder border)
+{
+    const ptrdiff_t length = (ptrdiff_t)n;
+    return border == GF_BORDER_CONSTANT || border == GF_BORDER_VALID ||
+           border == GF_BORDER_REPLICATE ||
+           (-first < length && first + (ptrdiff_t)end < 2 * length);
 }

@@ -128,6 +128,13 @@ __device__ inline float gf_more(float most, float v)
 #endif
 }
 
+/* The same, found here and kept: the compiler would find it again wherever it is used. */
+__device__ inline long long gf_computed(long long number)
+{
+    asm volatile("" : "+l"(number));
+    return number;
+}
+
 /* v * scale + offset; and v becomes what it was times `keep`, or `next`. (Told in assembly: where
  * the compiler sees what a register of a product by a group becomes, it moves all others as well,
  * and runs one product after the other.) */

@@ -107,16 +107,6 @@ inline GfEdge gf_find_edge(size_t samples, GfBorder border)
     return {n, 0, -1, -1};
 }
 
-/* Does what is read beside a line of n samples, from `first` to before `end`, lie no further from
- * it than it is long? */
-inline bool gf_reaches(size_t n, ptrdiff_t first, size_t end, GfBorder border)
-{
-    const ptrdiff_t length = static_cast<ptrdiff_t>(n);
-    return border == GF_BORDER_CONSTANT || border == GF_BORDER_VALID ||
-           border == GF_BORDER_REPLICATE ||
-           (-first < length && first + static_cast<ptrdiff_t>(end) < 2 * length);
-}
-
 /* ---- the last step to a sample ---- */
 
 /* Rounds half to even, then saturates; NaN becomes 0 (conversion from f32 does both by itself, from

@@ -69,15 +69,11 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
         __syncwarp();
         for (int j = lane; j < lines * phases; j += WARP) {
             const int phase = phases > 1 ? j / lines : q.downs[ky].phase;
-            const int octet = j % lines % q.octets, half = j % lines / q.octets;
-            const long long from =
-                (((static_cast<long long>(stage) * q.octets + octet) * q.phases_y + phase) *
-                     q.phases_x * 2 +
-                 half) *
-                    q.line +
-                corner.position + q.downs[ky].octets;
-            gf_copy_bulk(to + weight_bytes + j * stretch_bytes, q.lines + from, stretch_bytes,
-                         &shared->full[slot]);
+            const int octet = j % lines % q.octets, side = j % lines / q.octets;
+            gf_copy_bulk(to + weight_bytes + j * stretch_bytes,
+                         q.lines + line_of(q, stage, octet, phase, side) + corner.position +
+                             q.downs[ky].octets,
+                         stretch_bytes, &shared->full[slot]);
         }
         if (lane < phases) {
             const int phase = phases > 1 ? lane : q.downs[ky].phase;

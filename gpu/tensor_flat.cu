@@ -20,126 +20,8 @@ namespace
 
 using namespace gf_flat;
 
-constexpr int GROUP_MAPS = 64, GROUPS = 2, MULTIPLYING = GROUPS * GROUP * WARP; /* threads */
-
-/* ---- the line ---- */
-
-/* Numbers of an octet. */
-struct Numbers {
-    float of[OCTET];
-};
-
-template <typename In>
-__device__ Numbers read_numbers(const Flat &q, const char *row, long long x, int channel, int count)
-{
-    Numbers numbers = {};
-    const float outside = q.p.border_value;
-    const size_t plane = q.p.in.plane * q.size;
-    x = row ? gf_border_index(x, q.p.in_width, q.p.border) : -1;
-    const char *from = x < 0 ? nullptr : row + x * q.p.in.pixel * q.size + channel * plane;
-#pragma unroll
-    for (int j = 0; j < OCTET; j++)
-        if (j < count)
-            numbers.of[j] = from ? gf_number_at<float, In>(from + j * plane, q.sample) : outside;
-    if (q.lifted)
-#pragma unroll
-        for (int j = 0; j < OCTET; j++)
-            if (j < count)
-                numbers.of[j] *= q.lifts[channel + j];
-    return numbers;
-}
-
-/* The largest magnitude that is finite. */
-__device__ float largest_of(const Numbers &numbers, float most)
-{
-#pragma unroll
-    for (int j = 0; j < OCTET; j++) {
-        const float v = fabsf(numbers.of[j]);
-        most = fmaxf(most, v < INFINITY ? v : 0.0F);
-    }
-    return most;
-}
-
-__device__ void write_octet(const Flat &q, const Numbers &numbers, float scale, Octet *to)
-{
-    Octet upper, lower;
-#pragma unroll
-    for (int j = 0; j < OCTET; j += 2)
-        gf_split(numbers.of[j] * scale, numbers.of[j + 1] * scale, &upper.pair[j / 2],
-                 &lower.pair[j / 2]);
-    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(&upper);
-    *reinterpret_cast<uint4 *>(to + q.line) = *reinterpret_cast<const uint4 *>(&lower);
-}
-
-/* The largest of a block's. */
-__device__ float block_largest(float most)
-{
-    __shared__ float largest[WARP];
-    const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-    const int warps = static_cast<int>(blockDim.x * blockDim.y) / WARP;
-    for (int apart = WARP / 2; apart > 0; apart /= 2)
-        most = fmaxf(most, __shfl_xor_sync(~0U, most, apart));
-    if (thread % WARP == 0)
-        largest[thread / WARP] = most;
-    __syncthreads();
-    for (int i = 0; i < warps; i++)
-        most = fmaxf(most, largest[i]);
-    return most;
-}
-
-constexpr int OWN = 4; /* samples that a thread keeps; where there are more it reads them again */
-
-/* A block: one row of the line, of all octets of a stage. PHASES: there may be several in a row. */
-template <typename In, bool PHASES>
-__global__ void __launch_bounds__(1024) lay_out(const __grid_constant__ Flat q)
-{
-    const int row = static_cast<int>(blockIdx.x), stage = static_cast<int>(blockIdx.y) % q.stages;
-    const int group = static_cast<int>(blockIdx.y) / q.stages,
-              phase_y = static_cast<int>(blockIdx.z);
-    const int n = row / q.rows, octet = static_cast<int>(threadIdx.y);
-    const int first = (stage * q.octets + octet) * OCTET, channel = group * q.depth + first;
-    const int count = static_cast<size_t>(n) < q.p.count ? q.depth - first : 0;
-    const long long x = q.p.origin_x;
-    const long long y =
-        (static_cast<long long>(q.p.y0) + row % q.rows) * q.p.stride_y + phase_y + q.p.origin_y;
-    const char *from = count > 0 ? gf_input_row<char>(q.p, n, y) : nullptr;
-    Octet *to = q.lines +
-                ((static_cast<long long>(blockIdx.y) * q.octets + octet) * q.phases_y + phase_y) *
-                    q.phases_x * 2 * q.line +
-                static_cast<long long>(row) * q.columns;
-    const int phases = PHASES ? q.phases_x : 1;
-    const int samples = q.columns * phases, threads = static_cast<int>(blockDim.x);
-    const auto read = [&](int i) {
-        const long long at = phases == 1 ? i * q.p.stride_x : i;
-        return read_numbers<In>(q, from, x + at, channel, count);
-    };
-    const auto write = [&](int i, const Numbers &numbers, float scale) {
-        write_octet(q, numbers, scale, to + i % phases * 2 * q.line + i / phases);
-    };
-    gf_wait_for_stream();
-    const int begin = static_cast<int>(threadIdx.x);
-    Numbers mine[OWN] = {};
-    float most = 0.0F;
-#pragma unroll
-    for (int k = 0; k < OWN; k++)
-        if (begin + k * threads < samples)
-            mine[k] = read(begin + k * threads);
-#pragma unroll
-    for (int k = 0; k < OWN; k++)
-        most = largest_of(mine[k], most);
-    for (int i = begin + OWN * threads; i < samples; i += threads)
-        most = largest_of(read(i), most);
-    const GfScale scale = gf_scale<1>(block_largest(most));
-    if (threadIdx.x == 0 && threadIdx.y == 0)
-        q.scales[(static_cast<long long>(blockIdx.y) * q.phases_y + phase_y) * q.scale_rows + row] =
-            scale.down;
-#pragma unroll
-    for (int k = 0; k < OWN; k++)
-        if (begin + k * threads < samples)
-            write(begin + k * threads, mine[k], scale.up);
-    for (int i = begin + OWN * threads; i < samples; i += threads)
-        write(i, read(i), scale.up);
-}
+constexpr int GROUP_MAPS = GF_FLAT_MAPS, GROUPS = 2,
+              MULTIPLYING = GROUPS * GROUP * WARP; /* threads */
 
 /* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the
  * positions. */
@@ -201,15 +83,10 @@ __device__ void bring(const Flat &q, const Corner &corner, unsigned char *memory
             }
             /* Shared memory has the octets of a phase's upper halves, then those of its lower
              * ones. */
-            const int line = i - T::map_runs, octet = line % q.octets, half = line / q.octets;
-            const long long from =
-                (((static_cast<long long>(stage) * q.octets + octet) * q.phases_y +
-                  q.downs[ky].phase) *
-                     q.phases_x * 2 +
-                 half) *
-                    q.line +
-                corner.position + q.downs[ky].octets;
-            gf_copy_bulk(to + T::map_runs * weight_bytes + line * stretch_bytes, q.lines + from,
+            const int line = i - T::map_runs, octet = line % q.octets, side = line / q.octets;
+            gf_copy_bulk(to + T::map_runs * weight_bytes + line * stretch_bytes,
+                         q.lines + line_of(q, stage, octet, q.downs[ky].phase, side) +
+                             corner.position + q.downs[ky].octets,
                          stretch_bytes, &shared->full[slot]);
         }
         float *there = reinterpret_cast<float *>(to + bytes);
@@ -372,25 +249,6 @@ struct Slice {
     size_t n, count, y0, y1;
 };
 
-/* Those that lay the lines out. */
-GfBlocks blocks_of_lines(const Flat &q)
-{
-    const unsigned octets = static_cast<unsigned>(q.octets);
-    const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
-    const unsigned most = 1024 / octets,
-                   fit = gf_divide_up(samples, static_cast<unsigned>(WARP * OWN)) * WARP;
-    const dim3 threads(fit < most ? fit : most, octets);
-    const dim3 blocks(static_cast<unsigned>(q.line_rows),
-                      static_cast<unsigned>(q.groups * q.stages),
-                      static_cast<unsigned>(q.phases_y));
-    return {blocks, threads, 0};
-}
-
-/* Threads of a multiprocessor that lay lines out, where those are brief. Then the multiplying
- * launch lets the next one's blocks come: where there were more, layers took up to 5 % longer by it
- * on an H200, here up to 18 % less. */
-constexpr size_t FEW = 1024;
-
 Flat flat_of(const GfLaunch *launch, const Slice &slice)
 {
     const GfStep *step = launch->step;
@@ -406,8 +264,6 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.p.y0 = slice.y0;
     q.p.y1 = slice.y1;
     q.p.count = slice.count;
-    q.sample = step->in;
-    q.size = gf_sample_size(step->in);
     q.maps = q.p.maps_per_group;
     q.groups = static_cast<int>(step->linear.groups);
     q.depth = q.p.depth;
@@ -422,6 +278,8 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.columns = static_cast<int>(shape.columns);
     q.rows = static_cast<int>(rows);
     q.live_rows = static_cast<int>(slice.y1 - slice.y0);
+    q.met_rows = (q.live_rows - 1) * q.p.stride_y +
+                 static_cast<int>((step->linear.height - 1) * step->dilation_y) + 1;
     q.line_rows =
         static_cast<int>(gf_flat_line_rows(&shape, slice.count, slice.y1 - slice.y0, rows));
     q.line = static_cast<long long>(gf_flat_line(&shape, static_cast<size_t>(q.line_rows)));
@@ -433,18 +291,8 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.units = state->units;
     q.lifted = state->lifted;
     q.weight_bytes = static_cast<int>(gf_flat_step_vectors(step) * sizeof(Octet));
-    const GfBlocks lines = blocks_of_lines(q);
-    q.brief = gf_blocks_each(lines) * lines.threads.x * lines.threads.y <= FEW;
+    find_lines(step, &q);
     return q;
-}
-
-cudaError_t launch_lines(const Flat &q, cudaStream_t stream)
-{
-    const bool several = q.phases_x > 1;
-    void (*const kernel)(const Flat) =
-        q.sample == GF_F32 ? (several ? lay_out<float, true> : lay_out<float, false>)
-                           : (several ? lay_out<void, true> : lay_out<void, false>);
-    return gf_launch_early(kernel, gf_spread(kernel, blocks_of_lines(q)), stream, q);
 }
 
 cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)

@@ -29,8 +29,6 @@ struct alignas(16) Octet {
 /* A layer as its kernels see it. */
 struct Flat {
     GfProblem<float> p;
-    GfSample sample;
-    size_t size; /* bytes of a sample */
     int maps, groups, depth;
     int octets, stages, phases_x, phases_y, right, below, run_maps, map_runs;
     int columns, rows; /* of the line: of a row, of a picture */
@@ -38,6 +36,14 @@ struct Flat {
     long long line;    /* octets from line to line */
     int line_rows;     /* of all pictures */
     bool brief;        /* few blocks lay it out */
+    GfSample sample;   /* what it is made of */
+    GfEdge across;
+    int first_column, single_stride, stride_y; /* samples; from row to row of one phase */
+    unsigned phase_part; /* 2^32 / phases_x, and a bit */
+    long long first_row;
+    int met_rows; /* of a picture's samples, from there on, that windows meet */
+    int pixel_bytes;
+    long long plane_bytes;
     Octet *lines;
     float *scales;  /* of each group, stage, phase and row: what sums are multiplied by */
     int scale_rows; /* from phase to phase */
@@ -71,6 +77,14 @@ template <typename T> struct Shared {
     int rows[T::positions];   /* of the line */
     float units[T::maps], offsets[T::maps]; /* what sums are multiplied by, what is added to them */
 };
+
+/* Where a line begins, in octets. `stage`: of all groups; `side`: of a phase of columns, 2 phase +
+ * half. */
+__device__ inline long long line_of(const Flat &q, int stage, int octet, int phase_y, int side)
+{
+    const long long octets = static_cast<long long>(stage) * q.octets + octet;
+    return ((octets * q.phases_y + phase_y) * q.phases_x * 2 + side) * q.line;
+}
 
 /* Known to be the same in all lanes. */
 __device__ inline int my_warp()
@@ -120,15 +134,14 @@ __device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shar
 
 /* ---- from totals to samples ---- */
 
-/* Until all of the block's threads are here, wherever each waits: __syncthreads() of one branch is
- * none of another's. */
+/* Until all threads that multiply are here. */
 template <typename T> __device__ void meet()
 {
     constexpr int BARRIER = 3;
-    gf_wait_at<threads<T>, BARRIER>();
+    gf_wait_at<multipliers<T> * WARP, BARRIER>();
 }
 
-/* Until all blocks that share a tile are here. */
+/* The same of all blocks that share a tile. */
 template <typename T> __device__ void wait_for_shares(const Flat &q)
 {
     if (q.shares > 1)
@@ -235,8 +248,8 @@ __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multip
         gf_give_registers<T::others_registers>();
         if (warp == multipliers<T>)
             bring(corner, slots, shared, first, end);
-        meet<T>();
-        wait_for_shares<T>(q);
+        if (q.shares > 1)
+            gf_wait_for_cluster();
     } else {
         gf_take_registers<T::registers>();
         multiply(corner, slots, shared, first, end, part, kept);
@@ -249,7 +262,7 @@ __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multip
             finish<2, GF_FLAT_PARTS>(q, corner, *shared, kept);
     }
     if (q.shares > 1)
-        wait_for_shares<T>(q); /* until all have read what is kept here */
+        gf_wait_for_cluster(); /* until all have read what is kept here */
 }
 
 /* ---- a launch ---- */
@@ -336,6 +349,10 @@ template <size_t COUNT> Cut best_of(const Cut (&cuts)[COUNT], size_t tiling)
         best = cut.cost < best.cost ? cut : best;
     return best;
 }
+
+/* Lays out the lines (gpu/tensor_lines.cu); find_lines() finds what of `q` is theirs alone. */
+void find_lines(const GfStep *step, Flat *q);
+cudaError_t launch_lines(const Flat &q, cudaStream_t stream);
 
 /* The same of a layer of few maps (gpu/tensor_few.cu). */
 Cut find_few(const Flat &q, const GfStep *step, size_t tiling);

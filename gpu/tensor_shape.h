@@ -513,7 +513,8 @@ static inline size_t gf_flat_parts(const GfStep *step)
 
 /* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of
  * a run of maps, have room in shared memory beside its totals; lines have fewer than 2^28
- * positions. Few maps of single taps are not: they wait for the line. */
+ * positions; and what they have of a border is next to the picture. Few maps of single taps are
+ * not: they wait for the line. */
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10, MOST_BLOCKS = 65535 };
@@ -522,11 +523,13 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
         linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
         step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
         step->dilation_y > GF_FLAT_SIDE || linear->depth <= GF_FIRST_CHANNELS ||
-        step->out_width >= 1 << 24 || linear->groups * linear->depth >= 1 << 19)
+        step->out_width >= 1 << 24 || step->in_width >= 1 << 28 ||
+        linear->groups * linear->depth >= 1 << 19)
         return false;
     const GfTensorFlat shape = gf_tensor_flat(step);
     if ((!shape.few && linear->filters / linear->groups <= 16) ||
-        linear->groups * shape.stages > MOST_BLOCKS)
+        linear->groups * shape.stages > MOST_BLOCKS ||
+        !gf_reaches(step->in_width, step->origin_x, shape.columns * step->stride_x, step->border))
         return false;
     const size_t stretch = POSITIONS + shape.right + SPARE;
     const size_t slot = gf_flat_step_vectors(step) + shape.octets * shape.phases_x * 2 * stretch;

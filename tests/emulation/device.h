@@ -251,6 +251,15 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by)
     return static_cast<unsigned>((static_cast<uint64_t>(high) << 32 | low) >> (by & 31));
 }
 
+inline unsigned atomicMax(unsigned *at, unsigned value)
+{
+    unsigned old = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (old < value && !__atomic_compare_exchange_n(at, &old, value, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED)) {
+    }
+    return old;
+}
+
 inline unsigned __umulhi(unsigned a, unsigned b)
 {
     return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
