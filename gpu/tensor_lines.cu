@@ -13,8 +13,7 @@ using namespace gf_flat;
 
 constexpr int OWN = 4;   /* samples that a thread keeps; where there are more it reads them again */
 constexpr int LEAST = 4; /* threads of a row: a power of two, or whole warps */
-constexpr int MOST = 896; /* threads of a block, for which registers suffice */
-constexpr unsigned USUAL = 128;
+constexpr int MOST = 1024; /* threads of a block */
 
 /* ---- samples ---- */
 
@@ -145,7 +144,11 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
     float most = 0.0F;
     each([&](int i, Numbers *numbers) { *numbers = read(i); });
     if (q.lifted)
-        each([&](int, Numbers *numbers) { lift(q, source, numbers); });
+#pragma unroll
+        for (int j = 0; j < OCTET; j++) {
+            const float lift = j < source.count ? q.lifts[channel + j] : 1.0F;
+            each([&](int, Numbers *numbers) { numbers->of[j] *= lift; });
+        }
     each([&](int, Numbers *numbers) { most = largest_of<false>(*numbers, most); });
     if (most == INFINITY) {
         most = 0.0F;
@@ -175,22 +178,15 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
  * on an H200, here up to 18 % less. */
 constexpr size_t FEW = 1024;
 
-GfBlocks blocks_of(const Flat &q)
+/* Blocks whose threads have so many samples each. */
+GfBlocks blocks_by(const Flat &q, unsigned own)
 {
-    const unsigned octets = static_cast<unsigned>(q.octets), most = MOST / octets / WARP * WARP;
-    const unsigned stages = static_cast<unsigned>(q.groups * q.stages);
-    const unsigned phases = static_cast<unsigned>(q.phases_y);
+    constexpr unsigned USUAL = 128; /* threads, of rows side by side */
+    const unsigned octets = static_cast<unsigned>(q.octets), most = MOST / octets;
     const unsigned line_rows = static_cast<unsigned>(q.line_rows);
-    const unsigned samples = static_cast<unsigned>(q.columns * q.phases_x);
-    const size_t all = static_cast<size_t>(samples) * octets * line_rows * stages * phases;
-    const size_t room = gf_cluster_room(1);
-    /* Samples of a thread: as many as let all threads run at once; but short rows are read by
-     * neighbours. */
-    unsigned own = 1;
-    while (own < (samples > WARP ? OWN : OWN / 2) &&
-           (samples > WARP * OWN || all > own * room * MOST))
-        own *= 2;
-    const unsigned wanted = gf_divide_up(samples, own);
+    const dim3 each(1, static_cast<unsigned>(q.groups * q.stages),
+                    static_cast<unsigned>(q.phases_y));
+    const unsigned wanted = gf_divide_up(static_cast<unsigned>(q.columns * q.phases_x), own);
     unsigned along = LEAST, rows = 1;
     while (along < wanted && along < WARP)
         along *= 2;
@@ -200,9 +196,26 @@ GfBlocks blocks_of(const Flat &q)
     while (along * octets * rows < WARP)
         rows *= 2;
     while (along * octets * rows < USUAL &&
-           static_cast<size_t>(gf_divide_up(line_rows, 2 * rows)) * stages * phases >= 2 * room)
+           static_cast<size_t>(gf_divide_up(line_rows, 2 * rows)) * each.y * each.z >=
+               2 * gf_cluster_room(1))
         rows *= 2;
-    return {dim3(gf_divide_up(line_rows, rows), stages, phases), dim3(along, rows, octets), 0};
+    return {dim3(gf_divide_up(line_rows, rows), each.y, each.z), dim3(along, rows, octets), 0};
+}
+
+/* Those of as few samples as let all blocks run at once; but neighbours read short rows, and long
+ * ones are kept. */
+GfBlocks blocks_of(const Flat &q)
+{
+    const int samples = q.columns * q.phases_x;
+    const unsigned most = samples > WARP ? OWN : OWN / 2;
+    unsigned own = samples > WARP * OWN ? OWN : 1;
+    const auto wait = [](const GfBlocks &blocks) {
+        const dim3 threads = blocks.threads;
+        return gf_blocks_each(blocks) > MOST / (threads.x * threads.y * threads.z);
+    };
+    while (own < most && wait(blocks_by(q, own)))
+        own *= 2;
+    return blocks_by(q, own);
 }
 
 } // namespace
