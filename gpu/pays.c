@@ -434,14 +434,13 @@ typedef struct Costs {
 } Costs;
 
 /* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
- * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64, few columns
- * and `general` beside them by 172; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md,
- * -4.md). */
+ * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64, `general`
+ * beside few columns by 172; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md, -4.md);
+ * where samples stand in lines `tensor` by 277, and few columns by 131 (-5.md). */
 static const Costs of_squares = {
-    .tensor = {7.65, 9.1e-4, 9.42e-9, 1.9e-6, .maps = 64, .channels = 16},
+    .tensor = {6.66, 9e-4, 8.42e-9, 1.66e-6, .maps = 64, .channels = 16, .read = 3.01e-6},
     .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
-    .few_columns = {5.9, 5.1e-4, 1.5e-8, 9.7e-7, 16, 16, .wide = 0.9, .read = 3.27e-6,
-                    .line = 1.45e-3},
+    .few_columns = {5.4, 4.3e-4, 1.15e-8, 2.71e-6, 16, 16, .wide = 1.22, .read = 3.8e-6},
     .general = {1.9, 6.5e-3, 4.9e-8, 4.3e-6, 8, .columns = 16, .rows = 8, .wide = 0.82},
     .few_general = {2.38, 4.6e-3, 6.41e-8, 3.2e-6, 4, .columns = 16, .rows = 8, .wide = 0.95,
                     .read = 4.61e-6},
@@ -454,9 +453,19 @@ static const Costs of_pixels = {
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
     .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
 
-/* Squares and single taps in groups, by 150 and 33 layers, few columns by 254
- * (bench/results/2026-11-29-h200-3.md, -4.md). */
+/* Squares in groups, by 132 layers (-5.md). */
 static const Costs of_groups = {
+    .tensor = {7.49, 1.6e-4, 5.69e-9, 4.2e-7, 64, 16, .wide = 1.52, .apart = 5.7e-7,
+               .read = 7.88e-6},
+    .few_columns = {4.46, 2.96e-3, 1.65e-8, 2.9e-6, 16, 16, .wide = 0.93, .apart = 1.5e-7,
+                    .read = 4.6e-6},
+    .general = {2.43, 3.53e-3, 4.84e-8, 7.61e-6, 4, .columns = 16, .rows = 8, .apart = 3.66e-6},
+    .implicit = {2.99, 5.74e-3, 8.4e-8, 9.17e-6, 8, .wide = 1.5, .apart = 3.66e-6, .read = 3.54e-6},
+    .shared = {2.61, 0.108, 3.39e-7, 3.8e-7, .wide = 0.46, .read = 5.97e-6}};
+
+/* Those of up to GF_FIRST_CHANNELS channels, which have no lines, and single taps, by 150 and 33
+ * layers, few columns by 254 (bench/results/2026-11-29-h200-3.md, -4.md). */
+static const Costs of_shallow_groups = {
     .tensor = {7.44, 2.1e-4, 5.92e-9, 2.49e-6, 64, 16, .wide = 1.43, .apart = 5.8e-7,
                .read = 1.9e-7},
     .few_columns = {5.9, 5.1e-4, 1.97e-8, 1.41e-6, 16, 16, .wide = 0.64, .apart = 3e-7,
@@ -475,7 +484,9 @@ static const Costs *costs_of(const GfLinear *linear)
 {
     if (is_pointwise(linear))
         return linear->groups == 1 ? &of_pixels : &of_pixels_in_groups;
-    return linear->groups == 1 ? &of_squares : &of_groups;
+    if (linear->groups == 1)
+        return &of_squares;
+    return linear->depth > GF_FIRST_CHANNELS ? &of_groups : &of_shallow_groups;
 }
 
 /* How much of what a method computes of a picture is on it. */

@@ -1,12 +1,13 @@
 /* Method `tensor`, layers, on cards whose tensor cores read both matrices from shared memory
  * (sm_90): as gpu/tensor_layer.cu has it, in two launches.
  *
- * The first lays the samples out as the product wants them. All rows of all pictures of a minibatch
- * become one line of positions, each an octet of channels, 16 bytes of f16; there is a line of
- * upper halves and one of lower halves for each octet of channels. Beside a row stands what the
- * border makes of its windows left and right of the picture, so that a window's sample is always
- * the same number of positions further on: a tap is nothing but a shift of the line. Where the
- * stride is s, positions are those of every s-th sample, and there are s times s lines.
+ * The first lays the samples out as the product wants them (gpu/tensor_lines.cu). All rows of all
+ * pictures of a minibatch become one line of positions, each an octet of channels, 16 bytes of f16;
+ * there is a line of upper halves and one of lower halves for each octet of channels. Beside a row
+ * stands what the border makes of its windows left and right of the picture, so that a window's
+ * sample is always the same number of positions further on: a tap is nothing but a shift of the
+ * line. Where the stride is s, positions are those of every s-th sample, and there are s times s
+ * lines.
  *
  * The second multiplies. Of the first matrix a step has the taps of one row of the kernel for 64
  * maps, of the second one stretch of the line for each octet. One warp brings these to shared

@@ -39,7 +39,7 @@ struct Flat {
     GfSample sample;   /* what it is made of */
     GfEdge across;
     int first_column, single_stride, stride_y; /* samples; from row to row of one phase */
-    unsigned phase_part; /* 2^32 / phases_x, and a bit */
+    unsigned phase_part;                       /* 2^32 / phases_x, and a bit */
     long long first_row;
     int met_rows; /* of a picture's samples, from there on, that windows meet */
     int pixel_bytes;

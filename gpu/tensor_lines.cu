@@ -2,8 +2,8 @@
  * has some samples of a row, of eight channels each. Those of a row, of all channels of a stage,
  * find its largest magnitude, which what is written is divided by.
  *
- * Costs of a sample: 4 bytes read, 4 written; and some twelve instructions, which it waits for
- * where bytes come from L2. */
+ * Costs of a number: 4 bytes read, 4 written, and some thirty instructions, which it waits for as
+ * much as for bytes. */
 #include "gpu/device.cuh"
 
 namespace
@@ -13,7 +13,8 @@ using namespace gf_flat;
 
 constexpr int OWN = 4;   /* samples that a thread keeps; where there are more it reads them again */
 constexpr int LEAST = 4; /* threads of a row: a power of two, or whole warps */
-constexpr int MOST = 1024; /* threads of a block */
+constexpr int MOST = 1024; /* threads of a block, */
+constexpr int USUAL = 128; /* and as many as short rows are put together for */
 
 /* ---- samples ---- */
 
@@ -49,12 +50,9 @@ template <typename In> __device__ Numbers read_numbers(const Flat &q, const Sour
     return numbers;
 }
 
-__device__ void lift(const Flat &q, const Source &row, Numbers *numbers)
+__device__ float lift_of(const Flat &q, const Source &row, int j)
 {
-#pragma unroll
-    for (int j = 0; j < OCTET; j++)
-        if (j < row.count)
-            numbers->of[j] *= q.lifts[row.channel + j];
+    return j < row.count ? q.lifts[row.channel + j] : 1.0F;
 }
 
 /* The largest magnitude; or, if FINITE, of those that are. */
@@ -98,7 +96,7 @@ __device__ float row_largest(float most, unsigned *largest)
 template <typename In, bool PHASES>
 __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
 {
-    __shared__ unsigned largest[MOST / LEAST];
+    __shared__ unsigned largest[USUAL / LEAST];
     const unsigned row = blockIdx.x * blockDim.y + threadIdx.y,
                    stages = static_cast<unsigned>(q.stages);
     const int stage = static_cast<int>(blockIdx.y), octet = static_cast<int>(threadIdx.z);
@@ -113,11 +111,12 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
     __syncthreads();
     /* The line has more rows than windows meet: zeros between pictures, and of other phases. */
     const bool met = n < q.p.count && down < q.met_rows;
-    Source source = {nullptr, channel, met ? q.depth - first : 0, 0};
-    if (source.count > 0) {
-        const char *samples = gf_input_row<char>(q.p, n, q.first_row + down);
-        source.samples = samples + channel * q.plane_bytes;
-        source.read = samples ? source.count : 0;
+    Source source = {static_cast<const char *>(q.p.in.samples), channel, met ? q.depth - first : 0,
+                     0};
+    const char *from = source.count > 0 ? gf_input_row<char>(q.p, n, q.first_row + down) : nullptr;
+    if (from) {
+        source.samples = from + channel * q.plane_bytes;
+        source.read = source.count;
     }
     Octet *to = q.lines + gf_computed(line_of(q, stage, octet, phase_y, 0) +
                                       static_cast<long long>(row) * q.columns);
@@ -146,7 +145,7 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
     if (q.lifted)
 #pragma unroll
         for (int j = 0; j < OCTET; j++) {
-            const float lift = j < source.count ? q.lifts[channel + j] : 1.0F;
+            const float lift = lift_of(q, source, j);
             each([&](int, Numbers *numbers) { numbers->of[j] *= lift; });
         }
     each([&](int, Numbers *numbers) { most = largest_of<false>(*numbers, most); });
@@ -157,7 +156,8 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
     const auto again = [&](int i) {
         Numbers numbers = read(i);
         if (q.lifted)
-            lift(q, source, &numbers);
+            for (int j = 0; j < OCTET; j++)
+                numbers.of[j] *= lift_of(q, source, j);
         return numbers;
     };
     for (int i = begin + OWN * threads; i < samples; i += threads)
@@ -181,7 +181,6 @@ constexpr size_t FEW = 1024;
 /* Blocks whose threads have so many samples each. */
 GfBlocks blocks_by(const Flat &q, unsigned own)
 {
-    constexpr unsigned USUAL = 128; /* threads, of rows side by side */
     const unsigned octets = static_cast<unsigned>(q.octets), most = MOST / octets;
     const unsigned line_rows = static_cast<unsigned>(q.line_rows);
     const dim3 each(1, static_cast<unsigned>(q.groups * q.stages),
@@ -202,8 +201,8 @@ GfBlocks blocks_by(const Flat &q, unsigned own)
     return {dim3(gf_divide_up(line_rows, rows), each.y, each.z), dim3(along, rows, octets), 0};
 }
 
-/* Those of as few samples as let all blocks run at once; but neighbours read short rows, and long
- * ones are kept. */
+/* Those of as few samples as let all blocks run at once; but of short rows neighbours read
+ * neighbours, and long ones are kept. */
 GfBlocks blocks_of(const Flat &q)
 {
     const int samples = q.columns * q.phases_x;
