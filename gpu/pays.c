@@ -426,9 +426,11 @@ typedef struct Cost {
     double line; /* rows of 16 channels that are laid out, where that takes longer than reading */
 } Cost;
 
-/* Of the methods that are tried one after the other; `tensor` has other kernels for up to 16 maps,
- * and where the card has groups for up to GF_FLAT_FEW; `general` has small tiles for those. One
- * whose launch takes nothing is none. */
+enum { FEW_MAPS = 16 }; /* of a group, for which `tensor` has other kernels */
+
+/* Of the methods that are tried one after the other; `tensor` has other kernels for few maps, and
+ * where the card has groups for up to GF_FLAT_FEW; `general` has small tiles for those. One whose
+ * launch takes nothing is none. */
 typedef struct Costs {
     Cost tensor, few_maps, few_columns, general, few_general, implicit, shared;
 } Costs;
@@ -446,10 +448,9 @@ static const Costs of_squares = {
                     .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
-/* Single taps, by 515 layers; of few maps by `tensor` products are hidden. */
+/* Single taps, by 515 layers. */
 static const Costs of_pixels = {
     .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
-    .few_maps = {5.14, 5.77e-3, .sum = 7e-6, .apart = 7.8e-7, .read = 3.3e-6},
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
     .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
 
@@ -522,7 +523,7 @@ static const Cost *tensor_cost(const Costs *costs, const GfLinear *linear, const
     const size_t maps = gf_maps_of_group(linear);
     if (card->groups && costs->few_columns.launch > 0.0 && maps <= GF_FLAT_FEW)
         return &costs->few_columns;
-    return costs->few_maps.launch > 0.0 && maps <= 16 ? &costs->few_maps : &costs->tensor;
+    return costs->few_maps.launch > 0.0 && maps <= FEW_MAPS ? &costs->few_maps : &costs->tensor;
 }
 
 static const Cost *general_cost(const Costs *costs, const GfLinear *linear)
@@ -555,6 +556,15 @@ static bool implicit_pays_on_large_kernels(const GfStep *step, const GfUse *use)
     return maps > 8 || (maps >= 4 && outputs < (maps > 4 ? 1 << 14 : 1 << 13));
 }
 
+/* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros;
+ * of few maps others are faster (bench/results/2026-11-29-h200-5.md). */
+static bool are_few_taps(const GfLinear *linear)
+{
+    if (linear->groups > 1)
+        return linear->depth < 8;
+    return linear->depth <= GF_FIRST_CHANNELS || linear->filters <= FEW_MAPS;
+}
+
 /* ---- all ---- */
 
 bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -567,8 +577,7 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
-    /* Of shallow single taps most of what it multiplies are zeros. */
-    if (is_pointwise(linear) ? linear->depth < 8
+    if (is_pointwise(linear) ? are_few_taps(linear)
                              : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;
     const Costs *costs = costs_of(linear);

@@ -187,7 +187,8 @@ static void test_measured_layers(void **unused)
         {GF_F32, 323, 2, 5, 24, 7, "tensor"},     {GF_F32, 640, 8, 3, 29, 14, "tensor"},
         {GF_F32, 827, 5, 3, 9, 65, "tensor"},     {GF_F32, 926, 4, 3, 82, 8, "tensor"},
         {GF_F32, 490, 10, 3, 224, 96, "tensor"},  {GF_F32, 297, 5, 5, 128, 48, "tensor"},
-        {GF_F32, 10, 10, 5, 20, 20, "general"},   {GF_F32, 6, 7, 7, 22, 16, "general"}};
+        {GF_F32, 10, 10, 5, 20, 20, "general"},   {GF_F32, 6, 7, 7, 22, 16, "general"},
+        {GF_F32, 18, 102, 3, 42, 128, "tensor"},  {GF_F32, 56, 224, 3, 13, 26, "tensor"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
@@ -208,7 +209,7 @@ static void test_single_taps(void **unused)
         {GF_F32, 302, 6, 1, 80, 60, "implicit"},  {GF_F32, 541, 36, 1, 69, 111, "tensor"},
         {GF_F32, 549, 863, 1, 10, 38, "tensor"},  {GF_F32, 740, 69, 1, 5, 50, "tensor"},
         {GF_F32, 895, 5, 1, 17, 122, "implicit"}, {GF_F32, 1024, 256, 1, 14, 14, "tensor"},
-        {GF_F32, 1, 36, 1, 416, 294, "special"}};
+        {GF_F32, 1, 36, 1, 416, 294, "special"},  {GF_F32, 5, 363, 1, 48, 61, "tensor"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
@@ -345,7 +346,7 @@ static void test_groups(void **unused)
                   {4, 4, 39, 1, 162, 141, "shared"},  {4, 4, 21, 1, 164, 21, "implicit"},
                   {8, 8, 7, 1, 10, 242, "general"},   {10, 10, 17, 1, 17, 180, "implicit"},
                   {4, 1, 19, 1, 130, 21, "implicit"}, {16, 16, 14, 1, 6, 9, "general"},
-                  {4, 4, 16, 9, 56, 56, "shared"}};
+                  {4, 4, 16, 9, 56, 56, "shared"},    {12, 12, 3, 7, 27, 48, "general"}};
     (void)unused;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
