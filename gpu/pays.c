@@ -423,7 +423,6 @@ typedef struct Cost {
     double wide;       /* times taps and products of kernels wider than 3; 0 is 1 */
     double most, more; /* taps, and what each beyond them takes; 0: all take the same */
     double apart, read;
-    double line; /* rows of 16 channels that are laid out, where that takes longer than reading */
 } Cost;
 
 enum { FEW_MAPS = 16 }; /* of a group, for which `tensor` has other kernels */
@@ -465,12 +464,10 @@ static const Costs of_groups = {
     .shared = {2.61, 0.108, 3.39e-7, 3.8e-7, .wide = 0.46, .read = 5.97e-6}};
 
 /* Those of up to GF_FIRST_CHANNELS channels, which have no lines, and single taps, by 150 and 33
- * layers, few columns by 254 (bench/results/2026-11-29-h200-3.md, -4.md). */
+ * layers (bench/results/2026-11-29-h200-3.md). */
 static const Costs of_shallow_groups = {
     .tensor = {7.44, 2.1e-4, 5.92e-9, 2.49e-6, 64, 16, .wide = 1.43, .apart = 5.8e-7,
                .read = 1.9e-7},
-    .few_columns = {5.9, 5.1e-4, 1.97e-8, 1.41e-6, 16, 16, .wide = 0.64, .apart = 3e-7,
-                    .read = 1.5e-6, .line = 1.45e-3},
     .general = {2.8, 1e-2, 5.3e-8, 5.08e-6, 4, .columns = 16, .rows = 8, .wide = 0.84,
                 .apart = 5.9e-7},
     .implicit = {3.47, 8.6e-3, 1.2e-7, 5.12e-6, 8, .wide = 1.62, .apart = 8e-7, .read = 3e-7},
@@ -513,9 +510,7 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
                           cost->product * products / filled(step, cost);
     const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
     const double sum = cost->sum + (has_vectors(step, use) ? 0.0 : cost->apart);
-    const double rows = (double)step->in_height * pictures * groups * round_up(linear->depth, 16);
-    const double reading = fmax(cost->read * inputs, cost->line * rows / 16.0);
-    return cost->launch + adding * wide + sum * sums + reading;
+    return cost->launch + adding * wide + sum * sums + cost->read * inputs;
 }
 
 static const Cost *tensor_cost(const Costs *costs, const GfLinear *linear, const GfCard *card)
