@@ -1,4 +1,5 @@
 /* Learned layers and pools: shapes that are no multiple of anything, and chains of them. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/draft.h"
@@ -113,14 +114,24 @@ static bool random_deep_layer(size_t turn)
     return run_picked("deep layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
-/* A layer that `tensor` lays out in lines (gpu/tensor_flat.cu, tensor_few.cu), whose rows it scales
- * by themselves. */
+/* Taps of some channels become as much as 2^12 times as large, so that f16 holds them only where
+ * each channel is scaled by itself. */
+static void make_channels_uneven(GfLinear *linear)
+{
+    const size_t area = linear->width * linear->height;
+    for (size_t i = 0; i < linear->filters * gf_linear_taps(linear); i++)
+        linear->weights[i] = ldexp(linear->weights[i], (int)(i / area % linear->depth % 4) * 4 - 6);
+}
+
+/* A layer that `tensor` lays out in lines (gpu/tensor_lines.cu), whose rows it scales by
+ * themselves; some of more samples than the threads of a row keep. */
 static bool random_flat_layer(size_t turn)
 {
     const size_t side = 1 + 2 * below(3), channels = 5 + below(36), groups = below(4) ? 1 : 2;
+    const bool wide = turn % 4 == 0;
     const GfSample depth[] = {GF_F32, GF_F32};
-    GfFormat format =
-        format_of(1 + below(turn % 2 ? 40 : 12), 1 + below(30), channels * groups, depth[0]);
+    GfFormat format = format_of(wide ? 2100 + below(700) : 1 + below(turn % 2 ? 40 : 12),
+                                1 + below(wide ? 3 : 30), channels * groups, depth[0]);
     const size_t positions = format.width * format.height * groups;
     GfFilter *filter = new_filter();
     GfLinear *linear =
@@ -128,6 +139,8 @@ static bool random_flat_layer(size_t turn)
                   channels, groups, side, below(2) ? side : 2);
     format.has_alpha = false;
     linear->sampling = random_sampling(side, linear->height);
+    if (turn % 3 == 0)
+        make_channels_uneven(linear);
     make_rows_uneven(true);
     const bool ran = run_picked("flat layers", format, layer_options(depth, turn), 1, filter);
     make_rows_uneven(false);

@@ -28,7 +28,7 @@ Block make_block(size_t rows, size_t stride);
 Block make_picture(const GfFormat *format);
 
 /* A picture of noise: floats from 0 to 1.25, opacities often 0 or full, as in pictures. While rows
- * are uneven, each of floats is multiplied by a power of two. */
+ * are uneven, each of floats is multiplied by a power of two, and a part of it by 16. */
 Block random_picture(const GfFormat *format);
 void make_rows_uneven(bool uneven);
 
