@@ -279,8 +279,6 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.columns = static_cast<int>(shape.columns);
     q.rows = static_cast<int>(rows);
     q.live_rows = static_cast<int>(slice.y1 - slice.y0);
-    q.met_rows = (q.live_rows - 1) * q.p.stride_y +
-                 static_cast<int>((step->linear.height - 1) * step->dilation_y) + 1;
     q.line_rows =
         static_cast<int>(gf_flat_line_rows(&shape, slice.count, slice.y1 - slice.y0, rows));
     q.line = static_cast<long long>(gf_flat_line(&shape, static_cast<size_t>(q.line_rows)));

@@ -36,12 +36,13 @@ struct Flat {
     long long line;    /* octets from line to line */
     int line_rows;     /* of all pictures */
     bool brief;        /* few blocks lay it out */
-    GfSample sample;   /* what it is made of */
+    /* What the lines are made of, for gpu/tensor_lines.cu. */
+    GfSample sample;
     GfEdge across;
-    int first_column, single_stride, stride_y; /* samples; from row to row of one phase */
-    unsigned phase_part;                       /* 2^32 / phases_x, and a bit */
+    int first_column, single_stride; /* samples from one to the next where there is one phase */
+    int stride_y, met_rows; /* of a picture's rows, from the first on: those that windows meet */
     long long first_row;
-    int met_rows; /* of a picture's samples, from there on, that windows meet */
+    unsigned phase_part; /* 2^32 / phases_x, and a bit */
     int pixel_bytes;
     long long plane_bytes;
     Octet *lines;
