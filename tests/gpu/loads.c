@@ -12,6 +12,7 @@
 
 /* Output pixels: a multiple of every tile. */
 enum { WIDTH = 1024, HEIGHT = 64, ALIGNED = 16 };
+enum { WARP = 32, STRIP_ROWS = 32 }; /* of `special` by tilings that name samples of a lane */
 
 /* The tile that the sources give figures for, or whose size does not depend on the card, where it
  * is not the method's own choice. */
@@ -71,9 +72,11 @@ static bool print_step(const GfAlgorithm *row, const GfStep *step, const char *n
 {
     GfWork work;
     GfTile tile = gf_model_tile(row->name, step, false);
-    unsigned columns, rows;
+    unsigned columns, rows, own;
     if (sscanf(name, "%ux%u", &columns, &rows) == 2)
         tile = (GfTile){columns, rows, tile.maps};
+    else if (sscanf(name, "n%u", &own) == 1) /* strips for warps */
+        tile = (GfTile){WARP * own, STRIP_ROWS, SIZE_MAX};
     if (!gf_model_work(row->name, step, false, &tile, &work))
         return false;
     printf("%s tiling %s: %.0f samples of %zu bytes, %.0f weights, %.0f tiles, %.0f operations\n",
