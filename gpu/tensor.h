@@ -36,7 +36,7 @@ size_t gf_tensor_large_words(const GfTensorLarge *large);
 bool gf_tensor_large_is_exact(const GfStep *step);
 
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be
- * `flat` (gf_tensor_is_flat()); what was made is the caller's to close, also after an error.
- * `layer` is all zeros before. */
-GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer);
+ * `flat` (gf_tensor_is_flat()), unless it is `direct`, too; what was made is the caller's to close,
+ * also after an error. `layer` is all zeros before. */
+GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, bool direct, GfTensorLayer *layer);
 void gf_tensor_layer_close(const GfTensorLayer *layer);

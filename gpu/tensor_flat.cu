@@ -364,6 +364,8 @@ cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t s
 {
     const Flat q = flat_of(launch, slice);
     const size_t tiling = launch->tiling > OTHERS ? launch->tiling - OTHERS : 0;
+    if (!q.lines)
+        return launch_pixels(q, stream);
     const Cut best = q.run_maps < GROUP_MAPS
                          ? find_few(q, launch->step, tiling > MANY ? tiling - MANY : 0)
                          : find_many(q, launch->step, tiling);
@@ -393,7 +395,8 @@ extern "C" bool gf_has_groups()
 extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream)
 {
     const GfTensorFlat shape = gf_tensor_flat(launch->step);
-    const size_t room = static_cast<const GfTensorState *>(launch->state)->layer.line;
+    const GfTensorLayer *layer = &static_cast<const GfTensorState *>(launch->state)->layer;
+    const size_t room = layer->lines ? layer->line : size_t{GF_FLAT_DIRECT};
     const size_t height = launch->y1 - launch->y0;
     const bool whole = launch->y0 == 0 && launch->y1 == launch->step->out_height;
     const auto fits = [&](size_t count, size_t rows) {

@@ -9,6 +9,7 @@
 #include "gpu/blocks.cuh"
 #include "gpu/finish.cuh"
 #include "gpu/groups.cuh"
+#include "gpu/halves.cuh"
 #include "gpu/instructions.cuh"
 #include "gpu/launch.h"
 #include "gpu/problem.cuh"
@@ -131,6 +132,37 @@ __device__ void find_places(const Flat &q, const Corner &corner, Shared<T> *shar
         shared->units[i] = map < q.maps ? q.units[o] : 0.0F;
         shared->offsets[i] = q.p.finish.offset + (map < q.maps && q.p.bias ? q.p.bias[o] : 0.0F);
     }
+}
+
+/* ---- from samples to halves ---- */
+
+/* Numbers of an octet. */
+struct Numbers {
+    float of[OCTET];
+};
+
+/* The largest magnitude; or, if FINITE, of those that are. */
+template <bool FINITE> __device__ float largest_of(const Numbers &numbers, float most)
+{
+#pragma unroll
+    for (int j = 0; j < OCTET; j++) {
+        const float v = fabsf(numbers.of[j]);
+        most = fmaxf(most, FINITE && v == INFINITY ? 0.0F : v);
+    }
+    return most;
+}
+
+/* Writes upper halves, and lower ones so many octets further on. */
+__device__ inline void write_octet(const Numbers &numbers, float scale, Octet *to,
+                                   long long lower_at)
+{
+    Octet upper, lower;
+#pragma unroll
+    for (int j = 0; j < OCTET; j += 2)
+        gf_split(numbers.of[j] * scale, numbers.of[j + 1] * scale, &upper.pair[j / 2],
+                 &lower.pair[j / 2]);
+    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(&upper);
+    *reinterpret_cast<uint4 *>(to + lower_at) = *reinterpret_cast<const uint4 *>(&lower);
 }
 
 /* ---- from totals to samples ---- */
@@ -357,5 +389,8 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream);
 
 /* The same of a layer of few maps (gpu/tensor_few.cu). */
 Cut find_few(const Flat &q, const GfStep *step, size_t tiling);
+
+/* Single taps, whose samples need no lines (gpu/tensor_pixels.cu). */
+cudaError_t launch_pixels(const Flat &q, cudaStream_t stream);
 
 } // namespace gf_flat

@@ -93,21 +93,21 @@ static GfStatus make_line(const GfStep *step, GfTensorLayer *layer)
 }
 
 /* `taps`, lifts and units are the host's; the first is what the weights are made of. */
-static GfStatus make(const GfStep *step, bool flat, const float *taps, const float *lifts,
+static GfStatus make(const GfStep *step, bool direct, const float *taps, const float *lifts,
                      const float *units, float **taps_there, GfTensorLayer *layer)
 {
     const GfLinear *linear = &step->linear;
     const GfTensorShape shape = gf_tensor_shape(step);
     const size_t step_bytes = shape.map_runs * 16 * 16 * 2 * sizeof(uint16_t);
-    const size_t bytes = (flat ? gf_flat_vectors(step) : gf_tensor_vectors(step)) * 16;
-    const size_t spare = flat ? 0 : 2 * GF_TENSOR_AHEAD * step_bytes;
+    const size_t bytes = (layer->flat ? gf_flat_vectors(step) : gf_tensor_vectors(step)) * 16;
+    const size_t spare = layer->flat ? 0 : 2 * GF_TENSOR_AHEAD * step_bytes;
     const size_t channels = linear->groups * linear->depth + shape.stage_channels;
     GF_TRY(upload(taps, linear->filters * gf_linear_taps(linear), taps_there));
     GF_TRY(upload(lifts, channels, &layer->lifts));
     GF_TRY(upload(units, linear->filters, &layer->units));
     GF_CUDA(cudaMalloc, &layer->weights, bytes + spare);
     GF_CUDA(cudaMemset, (char *)layer->weights + bytes, 0, spare);
-    if (flat)
+    if (layer->flat && !direct)
         GF_TRY(make_line(step, layer));
     GF_TRY(gf_cuda_check(gf_split_taps(step, *taps_there, layer), "tensor: taps"));
     GF_CUDA(cudaStreamSynchronize, NULL);
@@ -124,7 +124,7 @@ void gf_tensor_layer_close(const GfTensorLayer *layer)
     (void)cudaFree(layer->outside);
 }
 
-GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *layer)
+GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, bool direct, GfTensorLayer *layer)
 {
     GfStatus status = GF_OK;
     const GfLinear *linear = &step->linear;
@@ -138,13 +138,14 @@ GfStatus gf_tensor_layer_open(const GfStep *step, bool flat, GfTensorLayer *laye
     GF_GO(gf_allocate(linear->filters, sizeof *units, &units));
     for (size_t i = 0; i < spare; i++)
         lifts[channels + i] = 1.0F;
+    layer->flat = flat;
     layer->lifted = find_lifts(linear, taps, lifts);
     find_units(linear, taps, lifts, units);
     if (step->outside) {
         GF_GO(narrow(step->outside, sums, &outside));
         GF_GO(upload(outside, sums, &layer->outside));
     }
-    GF_GO(make(step, flat, taps, lifts, units, &taps_there, layer));
+    GF_GO(make(step, direct, taps, lifts, units, &taps_there, layer));
 done:
     (void)cudaFree(taps_there);
     free(taps);

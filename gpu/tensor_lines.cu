@@ -18,11 +18,6 @@ constexpr int USUAL = 128; /* and as many as short rows are put together for */
 
 /* ---- samples ---- */
 
-/* Numbers of an octet. */
-struct Numbers {
-    float of[OCTET];
-};
-
 /* A row of a picture as a thread reads it. */
 struct Source {
     const char *samples; /* of its octet's first channel */
@@ -53,28 +48,6 @@ template <typename In> __device__ Numbers read_numbers(const Flat &q, const Sour
 __device__ float lift_of(const Flat &q, const Source &row, int j)
 {
     return j < row.count ? q.lifts[row.channel + j] : 1.0F;
-}
-
-/* The largest magnitude; or, if FINITE, of those that are. */
-template <bool FINITE> __device__ float largest_of(const Numbers &numbers, float most)
-{
-#pragma unroll
-    for (int j = 0; j < OCTET; j++) {
-        const float v = fabsf(numbers.of[j]);
-        most = fmaxf(most, FINITE && v == INFINITY ? 0.0F : v);
-    }
-    return most;
-}
-
-__device__ void write_octet(const Flat &q, const Numbers &numbers, float scale, Octet *to)
-{
-    Octet upper, lower;
-#pragma unroll
-    for (int j = 0; j < OCTET; j += 2)
-        gf_split(numbers.of[j] * scale, numbers.of[j + 1] * scale, &upper.pair[j / 2],
-                 &lower.pair[j / 2]);
-    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(&upper);
-    *reinterpret_cast<uint4 *>(to + q.line) = *reinterpret_cast<const uint4 *>(&lower);
 }
 
 /* ---- a block ---- */
@@ -137,7 +110,7 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
     const auto write = [&](int i, const Numbers &numbers, float scale) {
         const int column = PHASES ? static_cast<int>(__umulhi(i, q.phase_part)) : i;
         const int phase = PHASES ? i - column * q.phases_x : 0;
-        write_octet(q, numbers, scale, to + phase * 2 * q.line + column);
+        write_octet(numbers, scale, to + phase * 2 * q.line + column, q.line);
     };
     gf_wait_for_stream();
     float most = 0.0F;

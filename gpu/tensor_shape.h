@@ -358,6 +358,7 @@ enum {
     GF_FLAT_STRIDE = 4,
     GF_FLAT_SPARE = 512,      /* positions behind a line: those of the largest tile */
     GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
+    GF_FLAT_DIRECT = 1 << 30, /* positions of a launch that has no lines */
     GF_FLAT_PARTS = 8,
     GF_FLAT_CARD = 132, /* multiprocessors of the card that costs were measured on */
     GF_FLAT_MAPS = 64,  /* of a run; where a group has no more than */
@@ -399,7 +400,7 @@ static inline GfTensorFlat gf_tensor_flat(const GfStep *step)
     shape.few = maps <= GF_FLAT_FEW && linear->width * linear->height > 1;
     size_t run = linear->width <= 3 && pairs % 2 == 0 && !shape.few ? 2 : 1;
     if (linear->width == 1 && !shape.few)
-        run = pairs > 2 ? 4 : pairs;
+        run = pairs > 2 ? 4 : 2;
     shape.octets = 2 * run;
     shape.stages = (pairs + run - 1) / run;
     shape.phases_x = reach_x > 0 ? step->stride_x : 1;
@@ -511,6 +512,26 @@ static inline size_t gf_flat_parts(const GfStep *step)
     return best;
 }
 
+/* Are a layer's samples read as they are, without lines (gpu/tensor_pixels.cu)? Single taps of
+ * floats, all on the picture, of few channels: others have parts, which blocks share. They have
+ * none where pictures are so large that there is work for many blocks anyway, unless there are so
+ * many maps that all samples would be converted several times. */
+static inline bool gf_tensor_is_direct(const GfStep *step)
+{
+    enum { FEW = 4, SOME = 8, LARGE = 2048, MAPS = 256, MOST = 1 << 28 }; /* stages, pixels */
+    const GfLinear *linear = &step->linear;
+    const ptrdiff_t right = (ptrdiff_t)((step->out_width - 1) * step->stride_x);
+    const ptrdiff_t below = (ptrdiff_t)((step->out_height - 1) * step->stride_y);
+    const size_t stages = gf_tensor_flat(step).stages;
+    if (linear->width * linear->height > 1 || step->in != GF_F32 ||
+        step->in_width * step->in_height > MOST || step->origin_x < 0 || step->origin_y < 0 ||
+        step->origin_x + right >= (ptrdiff_t)step->in_width ||
+        step->origin_y + below >= (ptrdiff_t)step->in_height)
+        return false;
+    return stages <= FEW || (stages <= SOME && linear->filters / linear->groups <= MAPS &&
+                             step->out_width * step->out_height >= LARGE);
+}
+
 /* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of
  * a run of maps, have room in shared memory beside its totals; lines have fewer than 2^28
  * positions; and what they have of a border is next to the picture. Few maps of single taps are
@@ -527,7 +548,7 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
         linear->groups * linear->depth >= 1 << 19)
         return false;
     const GfTensorFlat shape = gf_tensor_flat(step);
-    if ((!shape.few && linear->filters / linear->groups <= 16) ||
+    if ((!shape.few && linear->filters / linear->groups <= 16 && !gf_tensor_is_direct(step)) ||
         linear->groups * shape.stages > MOST_BLOCKS ||
         !gf_reaches(step->in_width, step->origin_x, shape.columns * step->stride_x, step->border))
         return false;
@@ -571,7 +592,8 @@ typedef struct GfTensorLayer {
     float *units;   /* of all maps */
     float *outside; /* GfStep.outside, or NULL */
     bool lifted;    /* is a lift not 1? */
-    void *lines;    /* of a layer that is flat, else NULL */
+    bool flat;
+    void *lines; /* of a layer that is flat; NULL where its samples are read as they are */
     float *scales;
     size_t line; /* octets there is room for */
 } GfTensorLayer;

@@ -154,12 +154,11 @@ extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
     constexpr unsigned threads = 256;
     const bool first = gf_tensor_is_first(step);
     Taps q = taps_of(step, taps, layer);
-    q.vectors =
-        layer->lines ? gf_flat_vectors(step) / 2 : gf_tensor_vectors(step) / (first ? 1 : 2);
+    q.vectors = layer->flat ? gf_flat_vectors(step) / 2 : gf_tensor_vectors(step) / (first ? 1 : 2);
     const unsigned blocks =
         static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads)));
-    return gf_launch(first          ? split_first_taps
-                     : layer->lines ? split_flat_taps
-                                    : split_taps,
+    return gf_launch(first         ? split_first_taps
+                     : layer->flat ? split_flat_taps
+                                   : split_taps,
                      {blocks, threads}, nullptr, q);
 }

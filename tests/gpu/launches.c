@@ -115,6 +115,27 @@ static void random_minibatch(size_t turn)
     run_trial(&trial, filter);
 }
 
+/* Single taps on many channels, and as many maps as are several runs of a product. */
+static void random_pixel_minibatch(size_t turn)
+{
+    static const GfSample kind[] = {GF_F32, GF_F32};
+    const size_t depth = 5 + below(turn % 4 ? 70 : 280), stride = below(4) ? 1 : 2;
+    const size_t width = 1 + below(12);
+    GfFormat format =
+        format_of(turn % 2 ? width : (width + 3) / 4 * 4, 1 + below(12), depth, kind[0]);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(turn % 3 ? 30 : 300), depth, 1, 1, 1);
+    linear->sampling.stride_x = linear->sampling.stride_y = stride;
+    if (below(2))
+        add_bias(linear, 0.25);
+    format.has_alpha = false;
+    Trial trial = random_trial(format, kind, filter);
+    trial.c.what = "pixels of minibatches";
+    trial.gap *= turn % 2;
+    trial.shift *= turn % 2;
+    run_trial(&trial, filter);
+}
+
 /* The first layer of a network, its function and the pool of 2 x 2 after it in one launch. Pictures
  * are large enough for a window. */
 static size_t random_pooled_minibatch(size_t turn)
@@ -411,6 +432,8 @@ void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
         random_minibatch(i);
+    for (size_t i = 0; i < (quick ? 3 : 120); i++)
+        random_pixel_minibatch(i);
     size_t pooled = 0, cases = quick ? 3 : 140;
     for (size_t i = 0; i < cases; i++)
         pooled += random_pooled_minibatch(i);

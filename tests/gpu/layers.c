@@ -147,6 +147,33 @@ static bool random_flat_layer(size_t turn)
     return ran;
 }
 
+/* Single taps, whose samples `tensor` scales pixel by pixel (gpu/tensor_pixels.cu): of several
+ * stages of channels, in more than one group, side by side or not. */
+static bool random_pixel_layer(size_t turn)
+{
+    const size_t channels = 5 + below(turn % 3 ? 60 : 560), groups = below(4) ? 1 : 2;
+    const GfSample depth[] = {GF_F32, GF_F32};
+    const size_t width = 1 + below(40);
+    GfFormat format = format_of(turn % 2 ? width : (width + 3) / 4 * 4, 1 + below(30),
+                                channels * groups, depth[0]);
+    const size_t maps =
+        maps_for(format.width * format.height * groups, channels, 1, 1 + below(200));
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, groups * maps, channels, groups, 1, 1);
+    format.has_alpha = false;
+    linear->sampling.stride_x = linear->sampling.stride_y = below(3) ? 1 : 2;
+    if (turn % 4 == 0)
+        make_channels_uneven(linear);
+    if (below(2))
+        add_bias(linear, 0.25);
+    if (below(2))
+        add_function(filter, random_function(), 0.125, 0.5);
+    make_rows_uneven(true);
+    const bool ran = run_picked("pixels", format, layer_options(depth, turn), 1, filter);
+    make_rows_uneven(false);
+    return ran;
+}
+
 /* A layer on a gray picture, small windows side by side. */
 static bool gray_layer(const char *what, size_t turn, size_t most_maps, size_t across, size_t down)
 {
@@ -350,6 +377,7 @@ void test_layers(void)
     draw_each(random_entered_layer, quick ? 4 : 200);
     draw_each(random_deep_layer, quick ? 3 : 90);
     draw_each(random_flat_layer, quick ? 8 : 60);
+    draw_each(random_pixel_layer, quick ? 8 : 90);
 }
 
 static void random_pool(size_t turn)
