@@ -423,15 +423,16 @@ typedef struct Cost {
     double wide;       /* times taps and products of kernels wider than 3; 0 is 1 */
     double most, more; /* taps, and what each beyond them takes; 0: all take the same */
     double apart, read;
+    bool planes; /* are vectors of a map's whole plane? else of its rows */
 } Cost;
 
 enum { FEW_MAPS = 16 }; /* of a group, for which `tensor` has other kernels */
 
 /* Of the methods that are tried one after the other; `tensor` has other kernels for few maps, and
- * where the card has groups for up to GF_FLAT_FEW; `general` has small tiles for those. One whose
- * launch takes nothing is none. */
+ * where the card has groups for up to GF_FLAT_FEW, and for single taps whose samples it reads as
+ * they are; `general` has small tiles for few maps. One whose launch takes nothing is none. */
 typedef struct Costs {
-    Cost tensor, few_maps, few_columns, general, few_general, implicit, shared;
+    Cost tensor, few_maps, few_columns, direct, general, few_general, implicit, shared;
 } Costs;
 
 /* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
@@ -447,8 +448,10 @@ static const Costs of_squares = {
                     .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
-/* Single taps, by 515 layers. */
+/* Single taps, by 515 layers; as they are, by 238 (bench/results/2026-11-29-h200-6.md). */
 static const Costs of_pixels = {
+    .direct = {2.98, 2.35e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
+               .planes = true},
     .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
     .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
@@ -473,6 +476,8 @@ static const Costs of_shallow_groups = {
     .implicit = {3.47, 8.6e-3, 1.2e-7, 5.12e-6, 8, .wide = 1.62, .apart = 8e-7, .read = 3e-7},
     .shared = {3.88, 5.4e-2, 2.86e-7, 8.65e-6, .wide = 1.08, .read = 1.4e-7}};
 static const Costs of_pixels_in_groups = {
+    .direct = {2.82, 2.97e-2, 1.61e-8, 8.71e-7, 64, 16, .apart = 1.82e-6, .read = 6.1e-8,
+               .planes = true},
     .tensor = {4.44, 1.75e-2, 1.01e-8, 3.06e-6, 64, 16, .apart = 3.1e-7, .read = 1.4e-7},
     .general = {2.85, 1.15e-2, 5.1e-7, 1.9e-6, 16, .columns = 16},
     .implicit = {3.8, 4.23e-2, 1.69e-7, 2.49e-6, 8, .apart = 2.1e-6, .read = 1e-6},
@@ -509,13 +514,23 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
     const double adding = cost->tap * alone + cost->more * (taps - alone) +
                           cost->product * products / filled(step, cost);
     const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
-    const double sum = cost->sum + (has_vectors(step, use) ? 0.0 : cost->apart);
+    const bool vectors =
+        cost->planes ? step->out_width * step->out_height % 4 == 0 : has_vectors(step, use);
+    const double sum = cost->sum + (vectors ? 0.0 : cost->apart);
     return cost->launch + adding * wide + sum * sums + cost->read * inputs;
 }
 
-static const Cost *tensor_cost(const Costs *costs, const GfLinear *linear, const GfCard *card)
+/* Are samples read as they are? */
+static bool is_direct(const GfStep *step, const GfCard *card)
 {
-    const size_t maps = gf_maps_of_group(linear);
+    return card->groups && gf_tensor_is_direct(step) && gf_tensor_is_flat(step);
+}
+
+static const Cost *tensor_cost(const Costs *costs, const GfStep *step, const GfCard *card)
+{
+    const size_t maps = gf_maps_of_group(&step->linear);
+    if (costs->direct.launch > 0.0 && is_direct(step, card))
+        return &costs->direct;
     if (card->groups && costs->few_columns.launch > 0.0 && maps <= GF_FLAT_FEW)
         return &costs->few_columns;
     return costs->few_maps.launch > 0.0 && maps <= FEW_MAPS ? &costs->few_maps : &costs->tensor;
@@ -552,12 +567,15 @@ static bool implicit_pays_on_large_kernels(const GfStep *step, const GfUse *use)
 }
 
 /* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros;
- * of few maps others are faster (bench/results/2026-11-29-h200-5.md). */
-static bool are_few_taps(const GfLinear *linear)
+ * of few maps whose samples are not read as they are others are faster
+ * (bench/results/2026-11-29-h200-5.md). */
+static bool are_few_taps(const GfStep *step, const GfCard *card)
 {
+    const GfLinear *linear = &step->linear;
     if (linear->groups > 1)
         return linear->depth < 8;
-    return linear->depth <= GF_FIRST_CHANNELS || linear->filters <= FEW_MAPS;
+    return linear->depth <= GF_FIRST_CHANNELS ||
+           (linear->filters <= FEW_MAPS && !is_direct(step, card));
 }
 
 /* ---- all ---- */
@@ -572,11 +590,11 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use);
-    if (is_pointwise(linear) ? are_few_taps(linear)
+    if (is_pointwise(linear) ? are_few_taps(step, card)
                              : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;
     const Costs *costs = costs_of(linear);
-    return cost_of(step, use, tensor_cost(costs, linear, card)) <
+    return cost_of(step, use, tensor_cost(costs, step, card)) <
            least_after_tensor(step, use, costs);
 }
 

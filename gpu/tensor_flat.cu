@@ -13,7 +13,8 @@
  * maps, of the second one stretch of the line for each octet. One warp brings these to shared
  * memory, some steps ahead, by copies that the card makes by itself; groups of four warps multiply.
  * Sums of a step, in which small products come first, are added by f32's rules, multiplied by what
- * the samples' row was divided by. Of few maps gpu/tensor_few.cu multiplies. */
+ * the samples' row was divided by. Of few maps gpu/tensor_few.cu multiplies; single taps on floats
+ * need no lines (gpu/tensor_pixels.cu). */
 #include "gpu/device.cuh"
 
 namespace
@@ -406,7 +407,9 @@ extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_
     size_t rows = height, count = 1;
     while (rows > 1 && !fits(1, rows))
         rows = gf_divide_up(rows, size_t{2});
-    while (rows == height && count < launch->count && fits(count + 1, rows))
+    /* Without lines distances from picture to picture are of 32 bits. */
+    const bool several = layer->lines || launch->in.batch <= INT_MAX;
+    while (several && rows == height && count < launch->count && fits(count + 1, rows))
         count++;
     cudaError_t error = cudaSuccess;
     for (size_t n = 0; n < launch->count && error == cudaSuccess; n += count)

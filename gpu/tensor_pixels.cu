@@ -3,11 +3,10 @@
  * nothing is gained by laying samples out first: a block reads those of its positions, a stage of
  * channels at a time, splits them, and leaves the halves where its products find them.
  *
- * Two groups of warps do so, in turns, a stage each. A thread has one position, and all channels of
- * a stage: its neighbours in the warp have the next positions, so that a channel is one read of 128
- * bytes; the largest magnitude, which what it writes is divided by, is of its own numbers; an octet
- * of channels is a vector of shared memory. The next stage's samples are on their way to registers
- * meanwhile.
+ * Two groups of warps do so, in turns, a stage each. A thread has four positions and 16 channels of
+ * a stage of 64: vectors of 16 bytes where neighbours can be read as such. The largest magnitude of
+ * a position, which what it writes is divided by, four threads of a warp find; an octet of channels
+ * is a vector of shared memory. The next stage's samples are on their way to registers meanwhile.
  *
  * Two other groups multiply, each other maps, 64 at a time, and write what they have made. A block
  * stays: those that convert are some stages ahead, of the next tile, too. Where all stages of a
@@ -22,21 +21,21 @@ namespace
 
 using namespace gf_flat;
 
-constexpr int POSITIONS = 128, GROUPS = 2, THREADS = GROUP * WARP; /* of a tile; of a group */
-constexpr int RUNS = POSITIONS / OCTET;
-constexpr int ROWS = GF_FLAT_MAPS; /* maps of a product */
-constexpr int REGISTERS = 144, OTHERS = 112;
+constexpr int POSITIONS = 128, RUNS = POSITIONS / OCTET; /* of a tile */
+constexpr int ROWS = GF_FLAT_MAPS;                       /* maps of a product */
+constexpr int GROUPS = 2, THREADS = GROUP * WARP;        /* that multiply, and as many convert */
+constexpr int REGISTERS = 144, OTHERS = 112;             /* of their threads */
 constexpr int WEIGHT_SLOTS = 2;
 constexpr int MOST_STAGES = 4;               /* that have room */
 constexpr int TILES = 2 * MOST_STAGES;       /* of which as many at most are under way */
 constexpr int SIDE = 4, QUADS = WARP / SIDE; /* positions of a thread that converts; of a warp */
+constexpr int STEP = sizeof(float);          /* bytes from a neighbour to the next */
 
 struct Pixels {
     Flat q;
     int tiles, splits; /* of the maps */
-    int runs, passes;  /* runs of maps of a split; of times that samples are converted */
-    int slots;
-    bool vectors; /* are four neighbours of a map written at once, as a rule? */
+    int runs, passes;  /* of maps of a split; of times that samples are converted */
+    bool vectors;      /* are four neighbours of a map written at once, as a rule? */
 };
 
 /* Of a block's shared memory. */
@@ -77,19 +76,19 @@ __device__ Share find_share(const Pixels &s)
     return share;
 }
 
-/* Counts through slots. */
-struct Ring {
+/* Counts through SLOTS of them. */
+template <int SLOTS> struct Ring {
     int slot, parity;
-};
 
-__device__ void advance(Ring *ring, int by, int slots)
-{
-    ring->slot += by;
-    if (ring->slot >= slots) {
-        ring->slot -= slots;
-        ring->parity ^= 1;
+    __device__ void advance(int by = 1)
+    {
+        slot += by;
+        if (slot >= SLOTS) {
+            slot -= SLOTS;
+            parity ^= 1;
+        }
     }
-}
+};
 
 /* ---- the groups that convert ---- */
 
@@ -219,8 +218,7 @@ template <int PAIRS> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
     int tile = share.tile, round = 0, pass = 0, stage = group, held = 0;
     Quad quad;
     Side sides[OWN][OCTET];
-    Ring ring = {0, 1};
-    advance(&ring, group, s.slots);
+    Ring<MOST_STAGES> ring = {group, 1};
     /* From a stage of the block's, which may be behind a tile's last, to the tile that has it. */
     const auto settle = [&](bool other) {
         for (; stage >= q.stages; stage -= q.stages)
@@ -266,7 +264,7 @@ template <int PAIRS> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
         const char *from =
             quad.sample + static_cast<long long>(stage * CHANNELS + octet * OCTET) * plane;
         const bool vectors = s.vectors && plane % sizeof(float4) == 0 &&
-                             quad.further[SIDE - 2] == (SIDE - 1) * 4 &&
+                             quad.further[SIDE - 2] == (SIDE - 1) * STEP &&
                              reinterpret_cast<uintptr_t>(from) % sizeof(float4) == 0;
 #pragma unroll
         for (int o = 0; o < OWN; o++) {
@@ -295,7 +293,7 @@ template <int PAIRS> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
             __syncwarp();
             if (lane == 0)
                 gf_barrier_arrive(&room->full[ring.slot]);
-            advance(&ring, GROUPS, s.slots);
+            ring.advance(GROUPS);
         }
         have = more;
         if (more) {
@@ -344,7 +342,7 @@ __device__ void add_sums(const float (&sums)[RUNS][4], const float *scales,
 __device__ void write_quad(char *map, const long long *places, const float (&v)[SIDE])
 {
     float *const first = reinterpret_cast<float *>(map + places[0]);
-    if (places[0] >= 0 && places[SIDE - 1] - places[0] == (SIDE - 1) * 4 &&
+    if (places[0] >= 0 && places[SIDE - 1] - places[0] == (SIDE - 1) * STEP &&
         reinterpret_cast<uintptr_t>(first) % sizeof(float4) == 0) {
         *reinterpret_cast<float4 *>(first) = make_float4(v[0], v[1], v[2], v[3]);
         return;
@@ -381,7 +379,7 @@ __device__ void write_run(const Pixels &s, const Share &share, int map, const Fa
     const long long plane = static_cast<long long>(q.p.out.plane * sizeof(float));
     char *const out = static_cast<char *>(q.p.out.samples) + o * plane;
     /* Are all of the tile one after the other, in vectors? */
-    const bool beside = s.vectors && places[POSITIONS - 1] - places[0] == (POSITIONS - 1) * 4 &&
+    const bool beside = s.vectors && places[POSITIONS - 1] - places[0] == (POSITIONS - 1) * STEP &&
                         (reinterpret_cast<uintptr_t>(out) + places[0]) % sizeof(float4) == 0;
 #pragma unroll
     for (int r = 0; r < RUNS; r++)
@@ -434,7 +432,8 @@ template <int PAIRS> __device__ void multiply(const Pixels &s, Room<PAIRS> *room
     /* Runs of a tile are dealt out in turns, the first of them to the group that had not the last
      * one of the tile before. */
     const auto first_run = [&](int i) { return (group + i * share.runs) % GROUPS; };
-    Ring ring = {0, 0}, weights_ring = {0, 0};
+    Ring<MOST_STAGES> ring = {0, 0};
+    Ring<WEIGHT_SLOTS> weights_ring = {0, 0};
     /* Weights are brought in the order of their use, some stages ahead. */
     const auto bring = [&](int slot) {
         Next next = room->next[group];
@@ -466,7 +465,7 @@ template <int PAIRS> __device__ void multiply(const Pixels &s, Room<PAIRS> *room
     }
     int i = 0;
     for (int tile = share.tile; tile < s.tiles; tile += share.step, i++) {
-        const Ring begin = ring;
+        const Ring<MOST_STAGES> begin = ring;
         for (int turn = 0; turn < turns; turn++) {
             const int run = first_run(i) + turn * GROUPS;
             const bool release = !once || turn + 1 == turns;
@@ -489,14 +488,14 @@ template <int PAIRS> __device__ void multiply(const Pixels &s, Room<PAIRS> *room
                     if (own == 0)
                         bring(weights_ring.slot);
                     add_sums(sums, from->scales, totals);
-                    advance(&weights_ring, 1, WEIGHT_SLOTS);
+                    weights_ring.advance();
                     if (stage + 1 == q.stages)
                         write_run(s, share, map, factors, room->places[i % TILES], totals);
                 }
                 __syncwarp();
                 if (release && own % WARP == 0)
                     gf_barrier_arrive(&room->empty[ring.slot]);
-                advance(&ring, 1, s.slots);
+                ring.advance();
             }
         }
     }
@@ -511,7 +510,7 @@ __global__ void __launch_bounds__(2 * GROUPS * THREADS, 1)
     GF_BLOCK_MEMORY(__align__(128) unsigned char, memory);
     Room<PAIRS> *room = reinterpret_cast<Room<PAIRS> *>(memory);
     if (threadIdx.x == 0) {
-        for (int i = 0; i < s.slots; i++) {
+        for (int i = 0; i < MOST_STAGES; i++) {
             gf_barrier_init(&room->full[i], GROUP);
             gf_barrier_init(&room->empty[i], GROUPS * GROUP);
         }
@@ -559,7 +558,7 @@ cudaError_t gf_flat::launch_pixels(const Flat &q, cudaStream_t stream)
     const size_t positions = q.p.count * static_cast<size_t>(q.live_rows) * q.columns;
     const size_t tiles = gf_divide_up(positions, size_t{POSITIONS}), room = gf_cluster_room(1);
     const size_t map_runs = static_cast<size_t>(q.map_runs);
-    Pixels s = {q, static_cast<int>(tiles), 1, q.map_runs, 1, MOST_STAGES, false};
+    Pixels s = {q, static_cast<int>(tiles), 1, q.map_runs, 1, false};
     s.vectors = q.p.out.pixel == 1 && q.p.out.plane % SIDE == 0;
     double least = INFINITY;
     size_t each = 1;
