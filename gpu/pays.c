@@ -448,9 +448,9 @@ static const Costs of_squares = {
                     .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
-/* Single taps, by 515 layers; as they are, by 238 (bench/results/2026-11-29-h200-6.md). */
+/* Single taps, by 515 layers; as they are, by 363 (bench/results/2026-11-29-h200-6.md). */
 static const Costs of_pixels = {
-    .direct = {2.98, 2.35e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
+    .direct = {4.0, 2e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
                .planes = true},
     .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
@@ -566,14 +566,14 @@ static bool implicit_pays_on_large_kernels(const GfStep *step, const GfUse *use)
     return maps > 8 || (maps >= 4 && outputs < (maps > 4 ? 1 << 14 : 1 << 13));
 }
 
-/* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros;
- * of few maps whose samples are not read as they are others are faster
- * (bench/results/2026-11-29-h200-5.md). */
+/* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros,
+ * the more where a group's maps are few, too; of few maps whose samples are not read as they are
+ * others are faster (bench/results/2026-11-29-h200-5.md, -6.md). */
 static bool are_few_taps(const GfStep *step, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     if (linear->groups > 1)
-        return linear->depth < 8;
+        return linear->depth < 8 || (linear->depth < 16 && gf_maps_of_group(linear) < 32);
     return linear->depth <= GF_FIRST_CHANNELS ||
            (linear->filters <= FEW_MAPS && !is_direct(step, card));
 }
