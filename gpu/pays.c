@@ -448,7 +448,7 @@ static const Costs of_squares = {
                     .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
-/* Single taps, by 515 layers; as they are, by 363 (bench/results/2026-11-29-h200-6.md). */
+/* Single taps, by 515 layers; as they are, by 238 (bench/results/2026-11-29-h200-6.md). */
 static const Costs of_pixels = {
     .direct = {4.0, 2e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
                .planes = true},
