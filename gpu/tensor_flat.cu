@@ -307,8 +307,6 @@ cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)
 template <typename T> void (*kernel_of(const Flat &q))(const Flat)
 {
     switch (q.p.width * 10 + q.octets / 2) {
-    case 11:
-        return tensor_flat<T, 1, 1>;
     case 12:
         return tensor_flat<T, 1, 2>;
     case 14:

@@ -228,9 +228,10 @@ template <int PAIRS> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
                 round++;
                 other = true;
             }
+        const bool tells = stage == 0 && octet == 0; /* one of all that are at those positions */
         if (other && tile < s.tiles)
             quad = find_quad(s, share, tile, first,
-                             octet == 0 ? room->places[round % TILES] + position : nullptr);
+                             tells ? room->places[round % TILES] + position : nullptr);
     };
     settle(true);
     gf_wait_for_stream();
