@@ -191,7 +191,10 @@ static void test_few_maps(void **unused)
         assert_true(gf_tensor_is_flat(&step));
         step.linear.width = step.linear.height = 1;
         assert_false(gf_tensor_flat(&step).few);
+        assert_true(gf_tensor_is_flat(&step));
+        step.in = GF_U8; /* not read as they are */
         assert_int_equal(gf_tensor_is_flat(&step), maps > 16);
+        step.in = GF_F32;
     }
     /* A launch has no more blocks side by side. */
     step.linear =
@@ -201,13 +204,59 @@ static void test_few_maps(void **unused)
     assert_false(gf_tensor_is_flat(&step));
 }
 
+/* Single taps on floats are read as they are: of up to 256 channels, or 512 on large pictures for
+ * few maps; where all are on the picture. */
+static void test_single_taps(void **unused)
+{
+    const GfStep usual = {
+        .kind = GF_STEP_FILTER,
+        .in = GF_F32,
+        .out = GF_F32,
+        .in_width = 40,
+        .in_height = 30,
+        .out_width = 40,
+        .out_height = 30,
+        .stride_x = 1,
+        .stride_y = 1,
+        .dilation_x = 1,
+        .dilation_y = 1,
+        .linear = {.width = 1, .height = 1, .depth = 256, .filters = 300, .groups = 1}};
+    GfStep step = usual;
+    (void)unused;
+    assert_true(gf_tensor_is_direct(&step));
+    step.linear.depth = 257;
+    assert_false(gf_tensor_is_direct(&step));
+    step.in_width = step.out_width = 70;
+    assert_false(gf_tensor_is_direct(&step));
+    step.linear.filters = 256;
+    assert_true(gf_tensor_is_direct(&step));
+    step.linear.depth = 513;
+    assert_false(gf_tensor_is_direct(&step));
+
+    step = usual;
+    step.in = GF_F16;
+    assert_false(gf_tensor_is_direct(&step));
+    step = usual;
+    step.linear.width = 3;
+    assert_false(gf_tensor_is_direct(&step));
+    step = usual;
+    step.stride_x = step.stride_y = 2; /* the last at 78 and 58 */
+    assert_false(gf_tensor_is_direct(&step));
+    step.in_width = 79;
+    step.in_height = 59;
+    assert_true(gf_tensor_is_direct(&step));
+    step.origin_y = 1;
+    assert_false(gf_tensor_is_direct(&step));
+    step.origin_y = -1;
+    assert_false(gf_tensor_is_direct(&step));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_taps_are_shifts),
-        cmocka_unit_test(test_narrow_pictures),
-        cmocka_unit_test(test_shared_zeros),
-        cmocka_unit_test(test_few_maps),
+        cmocka_unit_test(test_taps_are_shifts), cmocka_unit_test(test_narrow_pictures),
+        cmocka_unit_test(test_shared_zeros),    cmocka_unit_test(test_few_maps),
+        cmocka_unit_test(test_single_taps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
