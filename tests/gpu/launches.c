@@ -432,7 +432,7 @@ void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
         random_minibatch(i);
-    for (size_t i = 0; i < (quick ? 3 : 120); i++)
+    for (size_t i = quick; i < (quick ? 3 : 120); i++) /* the first is large */
         random_pixel_minibatch(i);
     size_t pooled = 0, cases = quick ? 3 : 140;
     for (size_t i = 0; i < cases; i++)
