@@ -448,7 +448,8 @@ static const Costs of_squares = {
                     .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
-/* Single taps, by 515 layers; as they are, by 238 (bench/results/2026-11-29-h200-6.md). */
+/* Single taps, by 515 layers; as they are, by 238, what a launch and a tap take by the choices of
+ * 467 (bench/results/2026-11-29-h200-6.md). */
 static const Costs of_pixels = {
     .direct = {4.0, 2e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
                .planes = true},
@@ -515,7 +516,7 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
                           cost->product * products / filled(step, cost);
     const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
     const bool vectors =
-        cost->planes ? step->out_width * step->out_height % 4 == 0 : has_vectors(step, use);
+        has_vectors(step, use) || (cost->planes && step->out_width * step->out_height % 4 == 0);
     const double sum = cost->sum + (vectors ? 0.0 : cost->apart);
     return cost->launch + adding * wide + sum * sums + cost->read * inputs;
 }

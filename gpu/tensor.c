@@ -60,14 +60,14 @@ GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **sta
 {
     GfTensorState *tensor;
     const bool may_be_flat = tiling == 0 || tiling > WARP_TILINGS;
-    const bool flat = may_be_flat && gf_tensor_is_flat(step) && gf_has_groups();
+    const bool layer = gf_step_is_layer(step);
+    const bool flat = layer && may_be_flat && gf_tensor_is_flat(step) && gf_has_groups();
     const bool direct = flat && tiling == 0 && gf_tensor_is_direct(step);
     (void)wide;
     *state = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
-    GfStatus status = gf_step_is_layer(step)
-                          ? gf_tensor_layer_open(step, flat, direct, &tensor->layer)
-                          : open_bank(step, tiling, tensor);
+    GfStatus status = layer ? gf_tensor_layer_open(step, flat, direct, &tensor->layer)
+                            : open_bank(step, tiling, tensor);
     if (status == GF_OK)
         *state = tensor;
     else

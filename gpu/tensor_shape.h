@@ -535,7 +535,7 @@ static inline bool gf_tensor_is_direct(const GfStep *step)
 /* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of
  * a run of maps, have room in shared memory beside its totals; lines have fewer than 2^28
  * positions; and what they have of a border is next to the picture. Few maps of single taps are
- * not: they wait for the line. */
+ * not, unless they are direct: they wait for the line. */
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10, MOST_BLOCKS = 65535 };
@@ -592,8 +592,8 @@ typedef struct GfTensorLayer {
     float *units;   /* of all maps */
     float *outside; /* GfStep.outside, or NULL */
     bool lifted;    /* is a lift not 1? */
-    bool flat;
-    void *lines; /* of a layer that is flat; NULL where its samples are read as they are */
+    bool flat;      /* gf_tensor_is_flat(), and the card can */
+    void *lines;    /* of a layer that is flat; NULL where it is direct */
     float *scales;
     size_t line; /* octets there is room for */
 } GfTensorLayer;

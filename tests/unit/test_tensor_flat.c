@@ -160,24 +160,26 @@ static void test_shared_zeros(void **unused)
     assert_int_equal(gf_tensor_flat(&step).columns, 16);
 }
 
+static const GfStep small_layer = {.kind = GF_STEP_FILTER,
+                                   .in = GF_F32,
+                                   .out = GF_F32,
+                                   .in_width = 40,
+                                   .in_height = 30,
+                                   .out_width = 40,
+                                   .out_height = 30,
+                                   .stride_x = 1,
+                                   .stride_y = 1,
+                                   .dilation_x = 1,
+                                   .dilation_y = 1};
+
 /* A group's maps are columns of products where they are few, but of single taps. */
 static void test_few_maps(void **unused)
 {
     static const size_t cases[][2] = {{1, 8},   {8, 8},   {9, 16},  {16, 16},
                                       {17, 32}, {32, 32}, {33, 64}, {65, 64}}; /* maps, of a run */
-    GfStep step = {.kind = GF_STEP_FILTER,
-                   .in = GF_F32,
-                   .out = GF_F32,
-                   .in_width = 40,
-                   .in_height = 30,
-                   .out_width = 40,
-                   .out_height = 30,
-                   .stride_x = 1,
-                   .stride_y = 1,
-                   .dilation_x = 1,
-                   .dilation_y = 1,
-                   .linear = {.width = 3, .height = 3, .depth = 64, .groups = 2}};
+    GfStep step = small_layer;
     (void)unused;
+    step.linear = (GfLinear){.depth = 64, .groups = 2};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t maps = cases[i][0], run = cases[i][1];
         step.linear.width = step.linear.height = 3;
@@ -208,19 +210,8 @@ static void test_few_maps(void **unused)
  * few maps; where all are on the picture. */
 static void test_single_taps(void **unused)
 {
-    const GfStep usual = {
-        .kind = GF_STEP_FILTER,
-        .in = GF_F32,
-        .out = GF_F32,
-        .in_width = 40,
-        .in_height = 30,
-        .out_width = 40,
-        .out_height = 30,
-        .stride_x = 1,
-        .stride_y = 1,
-        .dilation_x = 1,
-        .dilation_y = 1,
-        .linear = {.width = 1, .height = 1, .depth = 256, .filters = 300, .groups = 1}};
+    GfStep usual = small_layer;
+    usual.linear = (GfLinear){.width = 1, .height = 1, .depth = 256, .filters = 300, .groups = 1};
     GfStep step = usual;
     (void)unused;
     assert_true(gf_tensor_is_direct(&step));
