@@ -1,6 +1,6 @@
 /* What only sm_90 has: barriers in shared memory, copies of whole stretches that end at them,
  * products of matrices by groups of four warps, clusters of blocks. Those of 90a do nothing
- * elsewhere. */
+ * elsewhere, copies to global memory nothing before sm_90. */
 #pragma once
 
 #include <cooperative_groups.h>
@@ -63,10 +63,14 @@ __device__ inline void gf_barriers_made()
 #endif
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define GF_COPIES_OUT
+#endif
+
 /* Copies that begin after it come after what was stored before it. */
 __device__ inline void gf_copies_follow()
 {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef GF_COPIES_OUT
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
@@ -81,6 +85,35 @@ __device__ inline void gf_copy_bulk(void *to, const void *from, unsigned bytes, 
         "[%3];" ::"r"(gf_shared_address(to)),
         "l"(from), "r"(bytes), "r"(gf_shared_address(barrier))
         : "memory");
+#endif
+}
+
+/* Begins a copy from shared to global memory, of a multiple of 16 bytes, which leaves L2 early. */
+__device__ inline void gf_copy_out(void *to, const void *from, unsigned bytes)
+{
+#ifdef GF_COPIES_OUT
+    uint64_t early;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(early));
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, "
+                 "%3;" ::"l"(to),
+                 "r"(gf_shared_address(from)), "r"(bytes), "l"(early)
+                 : "memory");
+#endif
+}
+
+/* Ends a group of this thread's. */
+__device__ inline void gf_end_copies_out()
+{
+#ifdef GF_COPIES_OUT
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#endif
+}
+
+/* Until all groups of this thread's have been read from shared memory. */
+__device__ inline void gf_wait_for_copies_out()
+{
+#ifdef GF_COPIES_OUT
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #endif
 }
 

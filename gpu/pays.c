@@ -236,7 +236,8 @@ static bool tensor_pays_on_bytes(const GfStep *step, const GfUse *use, const GfC
         return false;
     if (side <= 3 && step->channels == 3 && linear->filters == 1) {
         const bool words = step->out_width % 4 == 0;
-        return (samples >= 1 << 18 && samples < 1 << 20) || samples >= (words ? 3 << 22 : 3 << 21);
+        return words ? (samples >= 1 << 18 && samples < 1 << 20) || samples >= 3 << 22
+                     : samples >= 3 << 21;
     }
     if (gf_tensor_is_large(step)) /* with less to do few multiprocessors have any of it */
         return work >= 1 << 25;
@@ -295,9 +296,14 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
  * or narrow ones, in small tiles (gpu/special_small.cu): tensor cores are ahead with many taps and
  * outputs, and where filters are more than a launch of those holds. Of halves and 16 bits they make
  * floats first. (bench/results/2026-11-27-h200-2.md) */
-static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pixels, bool vectors)
+static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pixels, bool vectors,
+                                     const GfUse *use)
 {
     const size_t maps = step->linear.filters;
+    const bool several = use->pictures > 1;
+    const double least = maps < 16 ? 1 << 20 : several ? 1 << 21 : 1 << 18;
+    if (!vectors && several && side >= 7 && maps > GF_SPECIAL_HELD_7)
+        return pixels < 1 << 14;
     if (!vectors || maps < 3)
         return false;
     if (step->in != GF_U8 && step->in != GF_F32)
@@ -308,12 +314,25 @@ static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pix
     if (side >= 7 && maps > 4 && maps < 16)
         return (double)maps * pixels * used > 15 << 16;
     if (side >= 7)
-        return maps > GF_SPECIAL_HELD_7 || (double)maps * pixels > (maps < 16 ? 1 << 20 : 1 << 18);
+        return maps > GF_SPECIAL_HELD_7 || (double)maps * pixels > least;
     if (side < 5 || maps < 8)
         return false;
     if (pixels < 1 << 17)
         return maps > GF_SPECIAL_HELD_5 && (step->in == GF_U8 || pixels < 1 << 13 || used >= 0.85);
-    return step->in == GF_U8 && pixels < 1 << 19;
+    return (step->in == GF_U8 || maps >= 24) && pixels < 1 << 19;
+}
+
+/* Of many maps whose rows the card copies, which `special` does not: of floats it is as fast but on
+ * several pictures, or multiplies less. (bench/results/2026-11-30-h200.md) */
+static bool copies_pay(const GfStep *step, size_t side, double pixels, const GfUse *use,
+                       const GfCard *card)
+{
+    const bool several = use->pictures > 1;
+    if (!card->groups || !has_vectors(step, use) || !gf_first_may_copy(step))
+        return false;
+    if (step->in == GF_U8)
+        return pixels >= (side > 3 || several ? 3 << 17 : 1 << 21);
+    return side == 3 && several && pixels >= 1 << 21;
 }
 
 /* Are rows of floats that begin anywhere woven (gpu/tensor_first.cu)? */
@@ -343,7 +362,8 @@ static bool weaving_pays(const GfStep *step, size_t side, double pixels, const G
 
 /* Of one channel, side by side: `special` is the other, which rounds less where both are as fast.
  * Maps are made eight at a time. */
-static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, const GfUse *use)
+static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, const GfUse *use,
+                                const GfCard *card)
 {
     const size_t maps = step->linear.filters;
     const double work = (double)(gf_linear_taps(&step->linear) * maps) * pixels;
@@ -357,11 +377,12 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     const bool small = step->out_width < GF_SPECIAL_STRIP || pixels <= 1 << 18;
     if (side >= 9)
         return true;
-    if (side < 7 && weaving_pays(step, side, pixels, use))
+    if (side < 7 &&
+        (weaving_pays(step, side, pixels, use) || copies_pay(step, side, pixels, use, card)))
         return true;
     if ((use->pictures == 1 && gf_special_takes_maps(step)) ||
         (square && small && (use->pictures == 1 || side >= 7)))
-        return tensor_pays_beside_tiles(step, side, pixels, vectors);
+        return tensor_pays_beside_tiles(step, side, pixels, vectors, use);
     if (side >= 7)
         return pixels < 1 << 17 || (maps >= 3 && vectors);
     if (use->pictures > 1 && work / (double)use->pictures < 1 << 22) /* special_small.cu */
@@ -392,13 +413,15 @@ static bool tensor_pays_on_few_windows(const GfStep *step, double pixels)
     return pixels >= 1 << 13 || maps < 6;
 }
 
-static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use)
+static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use,
+                                    const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
     const double work = (double)(gf_linear_taps(linear) * linear->filters) * pixels;
     if (linear->depth == 1)
-        return step->stride_x == 1 ? tensor_pays_on_gray(step, longer_side(linear), pixels, use)
-                                   : !are_few_outputs(step, pixels);
+        return step->stride_x == 1
+                   ? tensor_pays_on_gray(step, longer_side(linear), pixels, use, card)
+                   : !are_few_outputs(step, pixels);
     if (step->stride_x == 4 && !tensor_pays_on_few_windows(step, pixels))
         return false;
     if (step->stride_x == 2 && step->in == GF_U8 &&
@@ -590,7 +613,7 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     if (!gf_step_is_layer(step))
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
-        return tensor_pays_on_pictures(step, pixels, use);
+        return tensor_pays_on_pictures(step, pixels, use, card);
     if (is_pointwise(linear) ? are_few_taps(step, card)
                              : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;

@@ -13,6 +13,7 @@ namespace
 using namespace gf_first;
 
 constexpr size_t NOWHERE = SIZE_MAX; /* a row that is not on the picture */
+constexpr int VECTOR = sizeof(float4) / sizeof(float);
 
 template <typename F> __device__ Tile find_tile(const Layer &q)
 {
@@ -44,7 +45,7 @@ template <typename F> __device__ Shared find_shared(const Layer &q, uint32_t *me
     shared.places = reinterpret_cast<int *>(shared.lines + q.rows);
     shared.words = reinterpret_cast<uint32_t *>(shared.places + 2 * F::words);
     shared.scales = reinterpret_cast<float *>(shared.words + q.p.depth * q.rows * F::pitch);
-    if constexpr (F::woven)
+    if constexpr (F::gathered)
         shared.kept = reinterpret_cast<float *>(memory);
     return shared;
 }
@@ -327,7 +328,7 @@ __device__ void stage_tile(const Layer &q, const Tile &tile, const Shared &share
     stage<F, In, false>(q, tile, shared);
 }
 
-/* ---- rows that begin anywhere ---- */
+/* ---- rows that are gathered ---- */
 
 /* Stores what a block's threads kept of its units at row y in whole sectors, a warp a row of each
  * map. INSIDE: there is a tile before this one, and another behind; `last`: none is behind. */
@@ -348,9 +349,30 @@ __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, con
         gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0, last);
 }
 
-/* A block's units, all warps at a row of them at a time. */
+/* Copies what was kept, likewise, of rows of vectors, a lane a map; what is left behind a row's last
+ * vector it stores. */
+template <typename F>
+__device__ void copy_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept)
+{
+    static_assert(WARPS == F::unit_rows && F::maps <= WARP);
+    const int r = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int o = run * F::maps + lane, whole = tile.columns / VECTOR * VECTOR;
+    if (y + r >= tile.rows || lane >= F::maps || o >= q.p.out_channels)
+        return;
+    float *row = reinterpret_cast<float *>(tile.out) + o * q.p.out.plane +
+                 (y + r) * (q.p.out.stride / sizeof(float));
+    kept += lane * F::map_floats + r * F::tile_columns;
+    if (whole > 0)
+        gf_copy_out(row, kept, whole * static_cast<unsigned>(sizeof(float)));
+    gf_end_copies_out();
+    for (int i = whole; i < tile.columns; i++)
+        row[i] = kept[i];
+}
+
+/* A block's units, all warps at a row of them at a time. Copies of one are under way while the next
+ * is computed. */
 template <typename F, bool SAME>
-__device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared, Run<F> *mine)
+__device__ void run_gathered(const Layer &q, const Tile &tile, const Shared &shared, Run<F> *mine)
 {
     const int warp = static_cast<int>(threadIdx.x) / WARP;
     const int across = (tile.columns + F::columns - 1) / F::columns;
@@ -366,13 +388,21 @@ __device__ void run_woven(const Layer &q, const Tile &tile, const Shared &shared
                 const Sums<F> sums = sum_unit<F, SAME>(q, shared, words, run, mine, column, y);
                 finish<F>(q, tile, run, column * F::columns, y, mine->finish, sums, kept);
             }
+            if constexpr (F::copied) {
+                gf_copies_follow();
+                gf_wait_for_copies_out();
+            }
             __syncthreads();
-            if (inside)
+            if constexpr (F::copied)
+                copy_kept<F>(q, tile, run, y, kept);
+            else if (inside)
                 store_kept<F, true>(q, tile, run, y, kept, last);
             else
                 store_kept<F, false>(q, tile, run, y, kept, last);
         }
     }
+    if constexpr (F::copied)
+        gf_wait_for_copies_out();
 }
 
 /* ---- the kernel ---- */
@@ -405,9 +435,9 @@ __global__ void __launch_bounds__(THREADS, F::blocks) tensor_first(const __grid_
     stage_tile<F, In>(q, tile, shared, inside);
     __syncthreads();
     const bool same = F::exact || are_same(q, tile, shared.scales);
-    if constexpr (F::woven)
-        same ? run_woven<F, true>(q, tile, shared, &run)
-             : run_woven<F, false>(q, tile, shared, &run);
+    if constexpr (F::gathered)
+        same ? run_gathered<F, true>(q, tile, shared, &run)
+             : run_gathered<F, false>(q, tile, shared, &run);
     else if (same)
         run_units<F, true>(q, tile, shared, &run);
     else
@@ -497,7 +527,18 @@ template <typename F> bool is_woven(const GfLaunch *launch)
     return step->out == GF_F32 && launch->out.pixel == 1 &&
            step->out_width * F::stride > GF_FIRST_WOVEN &&
            (step->channels <= GF_FIRST_COLOURS || gf_tensor_first(step).runs > 1) &&
-           !gf_rows_aligned(launch->out, GF_F32, sizeof(float4) / sizeof(float));
+           !gf_rows_aligned(launch->out, GF_F32, VECTOR);
+}
+
+/* Are rows of vectors copied by the card? Blocks have eight rows at least; floats under 5 x 5 taps
+ * are so much to multiply that it pays for many blocks only. */
+template <typename F> bool is_copied(const GfLaunch *launch)
+{
+    enum { UNITS = 2, WAVES = 3, MORE = 12 };
+    const size_t waves = F::exact || F::height < 5 ? WAVES : MORE;
+    return gf_first_may_copy(launch->step) && launch->out.pixel == 1 &&
+           gf_rows_aligned(launch->out, GF_F32, VECTOR) &&
+           tiles_of<F>(launch, UNITS) >= waves * gf_multiprocessors() && gf_has_groups();
 }
 
 /* Rows of several channels that are no longer than a narrow tile have a form of their own; where
@@ -509,13 +550,17 @@ cudaError_t run_rows(const GfLaunch *launch, cudaStream_t stream)
     constexpr bool various = HEIGHT <= GF_FIRST_SIDE && !std::is_void_v<In>;
     using F = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS>;
     using Narrow = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, NARROW_WINDOWS, false, PAIRS>;
-    using Woven = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, true>;
+    using Woven = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, BY_SECTORS>;
+    using Copied = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, BY_COPIES>;
     if constexpr (various && STRIDE == 1 && !SINGLE)
         if (launch->step->out_width <= Narrow::tile_columns)
             return run<Narrow, In>(launch, stream);
     if constexpr (various && STRIDE <= 2)
         if (is_woven<F>(launch))
             return run<Woven, In>(launch, stream);
+    if constexpr (various && STRIDE == 1 && SINGLE && !FEW && (EXACT || HEIGHT <= 5))
+        if (is_copied<Copied>(launch))
+            return run<Copied, In>(launch, stream);
     return run<F, In>(launch, stream);
 }
 

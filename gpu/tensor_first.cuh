@@ -45,12 +45,15 @@ constexpr int TILE_WINDOWS = 64; /* side by side in a tile */
 constexpr int NARROW_WINDOWS = 16;
 constexpr int SCALES_APART = 8; /* binary places */
 
+/* How sums leave a block: each thread stores its own; or a row of units is gathered first, and
+ * stored in whole sectors where rows of floats begin anywhere, or copied by the card. */
+enum Leaving { BY_THREADS, BY_SECTORS, BY_COPIES };
+
 /* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
  * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
- * above the other; PAIRS: an octet has two rows of a kernel; WOVEN: rows of floats begin
- * anywhere. */
+ * above the other; PAIRS: an octet has two rows of a kernel. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, int WINDOWS = TILE_WINDOWS,
-          bool TALL = false, bool PAIRS = false, bool WOVEN = false>
+          bool TALL = false, bool PAIRS = false, Leaving LEAVING = BY_THREADS>
 struct Form {
     static constexpr int height = HEIGHT, stride = STRIDE, octets = HEIGHT > GF_FIRST_SIDE ? 2 : 1;
     static constexpr bool large = HEIGHT >= 9; /* too many registers, too much code */
@@ -63,7 +66,7 @@ struct Form {
     static constexpr int windows = FEW ? 16 : 8; /* of a product */
     static constexpr int maps = (FEW ? 8 : 16) / shifts;
     static constexpr int tile_columns = WINDOWS * shifts;
-    static constexpr int tiles_apart = tile_columns - (WOVEN ? GF_SECTOR : 0);
+    static constexpr int tiles_apart = tile_columns - (LEAVING == BY_SECTORS ? GF_SECTOR : 0);
     /* Of a unit, and of a thread in it, which has as many rows. */
     static constexpr int columns = windows * shifts / (TALL ? 2 : 1), rows = 4;
     static constexpr int unit_rows = rows * (TALL ? 2 : 1);
@@ -95,12 +98,12 @@ struct Form {
     static constexpr int part_apart = TALL ? rows * pitch : FEW ? apart : OCTET / 2;
     static constexpr bool tall = TALL;
     static constexpr int lane_apart = apart * (FEW && !TALL ? 2 : 1);
-    /* Where rows are woven, floats of a row of units, of a map and of all, two of which are kept in
-     * turn: vectors that a warp stores at a time meet all banks. */
-    static constexpr bool woven = WOVEN;
+    /* Where rows are gathered, floats of a row of units, of a map and of all, two of which are kept
+     * in turn: vectors that a warp stores at a time meet all banks. */
+    static constexpr bool copied = LEAVING == BY_COPIES, gathered = LEAVING != BY_THREADS;
     static constexpr int map_floats = unit_rows * tile_columns + (FEW ? 8 : columns);
     static constexpr int kept_floats = maps * map_floats;
-    static constexpr size_t kept_bytes = WOVEN ? 2 * kept_floats * sizeof(float) : 0;
+    static constexpr size_t kept_bytes = gathered ? 2 * kept_floats * sizeof(float) : 0;
 };
 
 /* A layer as its kernels see it. */
@@ -149,7 +152,7 @@ struct Shared {
     float *scales; /* of each row of each channel: what its sums are multiplied by */
     size_t *lines; /* where the picture's rows are, in bytes; NOWHERE: the border's constant */
     int *places;   /* of a row's columns, in samples; -1: the border's constant */
-    float *kept;   /* where rows are woven, two rows of units */
+    float *kept;   /* where rows are gathered, two rows of units */
 };
 
 __device__ inline const char *samples_of(const Layer &q)
@@ -412,7 +415,8 @@ __device__ void store_plain(const Layer &q, const Tile &tile, int o, int x, int 
         gf_store_samples<N, F::few>(out + at, 1, N, true, v + r * N);
 }
 
-/* Leaves a thread's samples of a map of the run, from column x of the tile on, for store_kept(). */
+/* Leaves a thread's samples of a map of the run, from column x of the tile on, for store_kept() or
+ * copy_kept(). */
 template <typename F>
 __device__ void keep(int map, int x, const float (&v)[F::unit_rows * F::thread_columns],
                      float *kept)
@@ -522,7 +526,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
                                                         : sum[F::thread_maps == 1 ? j : 2 + j];
             v[i] = fmaf(own, scale, shift);
         }
-        if (!F::woven && q.plain && x + N <= tile.columns && y + F::unit_rows <= tile.rows) {
+        if (!F::gathered && q.plain && x + N <= tile.columns && y + F::unit_rows <= tile.rows) {
             store_plain<F>(q, tile, o, x, y, v);
             continue;
         }
@@ -530,7 +534,7 @@ __device__ void finish(const Layer &q, const Tile &tile, int run, int x, int y,
             take_outside<F>(q, tile, o, x, y, v);
         if (q.p.finish.posts > 0)
             gf_post_each(q.p.finish, v, [&](int) { return o < q.p.post_channels; });
-        if constexpr (F::woven)
+        if constexpr (F::gathered)
             keep<F>(o - run * F::maps, x, v, kept);
         else if (q.p.finish.out == GF_F32)
             store<F, float>(q, tile, o, x, y, v);

@@ -340,6 +340,19 @@ static inline bool gf_tensor_is_first(const GfStep *step)
            linear->width + (first.shifts - 1) * stride <= 8 * first.octets;
 }
 
+/* May the card copy the rows of a layer's maps to memory, where they are vectors and blocks have
+ * enough to do (gpu/tensor_first.cu)? It writes them in better order than threads do, but warps wait
+ * for each other: that pays for many maps of one channel which are not much to multiply.
+ * (bench/results/2026-11-30-h200.md) */
+static inline bool gf_first_may_copy(const GfStep *step)
+{
+    enum { MAPS = 25, COLUMNS = 128, SIDE = 5 };
+    const GfLinear *linear = &step->linear;
+    return linear->depth == 1 && step->stride_x == 1 && linear->filters >= MAPS &&
+           step->out == GF_F32 && step->out_width >= COLUMNS &&
+           (step->in == GF_U8 || (step->in == GF_F32 && linear->height <= SIDE));
+}
+
 /* Vectors of 16 bytes that the taps of this and of other layers become. */
 static inline size_t gf_tensor_vectors(const GfStep *step)
 {

@@ -428,6 +428,30 @@ static void unaligned_maps(size_t turn)
     run_trial(&trial, filter);
 }
 
+/* Many maps of one channel, in rows of vectors, which the card copies where there are enough of
+ * them: tiles and runs of maps that are not full. */
+static void copied_maps(size_t turn)
+{
+    const GfSample input = turn % 2 ? GF_F32 : GF_U8;
+    const size_t side = 3 + 2 * (turn / 2 % 3), width = 4 * (32 + below(quick ? 6 : 45));
+    const size_t maps = 25 + below(quick ? 9 : 45);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, maps, 1, 1, side, side);
+    linear->sampling.fit = GF_FIT_BORDER;
+    linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
+    if (below(2))
+        add_bias(linear, gf_sample_max(input) / 4.0);
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    GfPlanOptions options = options_of(input, GF_BORDER_CONSTANT);
+    options.sample = GF_F32;
+    const GfFormat format = format_of(width, (turn % 3 ? 24 : 1) + below(17), 1, input);
+    Trial trial = trial_of("copied maps", format, options, filter);
+    trial.count = quick ? 2 : turn % 5 ? 1 + below(2) : 70;
+    trial.lay_in = trial.lay_out = LAY_NCHW;
+    run_trial(&trial, filter);
+}
+
 void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
@@ -453,6 +477,8 @@ void test_minibatches(void)
         small_pictures(i);
     for (size_t i = 0; i < (quick ? 6 : 210); i++)
         unaligned_maps(i);
+    for (size_t i = 0; i < (quick ? 4 : 90); i++)
+        copied_maps(i);
 }
 
 /* A wide kernel on a picture of every width up to 70, and then of up to five strips; most often

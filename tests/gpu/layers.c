@@ -198,7 +198,28 @@ static bool random_first_layer(size_t turn)
     return gray_layer("first layers", turn, below(2) ? 6 : 40, across, down);
 }
 
-/* The same on pictures of more rows than `special` has in shared memory at once. */
+/* Many maps of a gray picture, whose rows the card copies, and what is left behind a row's last
+ * vector it does not (gpu/tensor_first.cu); and a layer that reads them. */
+static bool many_maps(size_t turn)
+{
+    const bool large = !quick && turn % 7 == 0; /* enough for a card */
+    const size_t side = 3 + 2 * (turn / 2 % 3), maps = 25 + below(quick || large ? 9 : 45);
+    const size_t across = 128 + (large ? 129 : 0) + below(quick ? 24 : large ? 51 : 180);
+    const size_t down = (large ? 1080 : 33) + below(8);
+    const GfFormat format = format_of(across, down, 1, turn % 2 ? GF_F32 : GF_U8);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, maps, 1, 1, side, side);
+    linear->sampling.fit = GF_FIT_BORDER;
+    linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
+    if (below(2))
+        add_bias(linear, gf_sample_max(format.sample) / 4.0);
+    (void)add_layer(filter, 1 + below(3), maps, 1, 1, 1);
+    GfPlanOptions options = options_of(format.sample, (GfBorder)(turn % BORDERS));
+    options.sample = GF_F32;
+    return run_picked("many maps", format, options, 1, filter);
+}
+
+/* First layers on pictures of more rows than `special` has in shared memory at once. */
 static bool random_tall_layer(size_t turn)
 {
     const size_t across = 1 + below(70), down = 130 + below(150);
@@ -370,6 +391,7 @@ void test_layers(void)
     draw_each(map_strips, quick ? 27 : 1152);
     draw_each(random_layer, quick ? 9 : 400);
     draw_each(random_first_layer, quick ? 3 : 150);
+    draw_each(many_maps, quick ? 3 : 60);
     draw_each(random_tall_layer, quick ? 2 : 27);
     draw_each(random_pooled_layer, quick ? 4 : 150);
     draw_each(random_picture_layer, quick ? 5 : 240);

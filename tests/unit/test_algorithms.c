@@ -17,6 +17,7 @@ typedef struct Pair {
     GfSample out;
     size_t maps, side;
     size_t dilation, stride;     /* 0: 1 */
+    bool padded;                 /* are maps as large as the picture? */
     GfPool pool;                 /* its size is 2 x 2 where there is none */
     bool bank;                   /* a filter on pictures, no layer */
     size_t groups;               /* 0: 1 */
@@ -47,6 +48,8 @@ static GfFilter *make_filter(const Pair *pair)
         linear->sampling.dilation_x = linear->sampling.dilation_y = pair->dilation;
     if (pair->stride)
         linear->sampling.stride_x = linear->sampling.stride_y = pair->stride;
+    if (pair->padded)
+        linear->sampling.fit = GF_FIT_SAME_UPPER;
     for (size_t i = 0; i < linear->filters * gf_linear_taps(linear); i++)
         linear->weights[i] = 1.0 / (double)(side * side);
     if (pair->before)
@@ -292,6 +295,39 @@ static void test_maps_of_small_pictures(void **unused)
                                .side = 7};
             assert_string_equal(chosen(&pair, 90), cases[i].name);
         }
+}
+
+/* Many maps of one channel, on cards that copy their rows and on others; and on several small
+ * pictures. */
+static void test_many_maps(void **unused)
+{
+    const struct {
+        GfSample sample;
+        size_t pictures, maps, side, rows, columns; /* of a map */
+        const char *name, *elsewhere;
+    } cases[] = {{GF_U8, 1, 32, 3, 2048, 2048, "tensor", "special"},
+                 {GF_U8, 1, 32, 3, 512, 512, "special", "special"},
+                 {GF_U8, 1, 64, 5, 1024, 1024, "tensor", "special"},
+                 {GF_U8, 8, 64, 3, 224, 224, "tensor", "special"},
+                 {GF_F32, 64, 64, 3, 224, 224, "tensor", "special"},
+                 {GF_F32, 1, 32, 3, 1024, 1024, "special", "special"},
+                 {GF_F32, 1, 32, 5, 512, 512, "tensor", "tensor"},
+                 {GF_F32, 64, 16, 7, 28, 28, "special", "special"},
+                 {GF_F32, 64, 32, 7, 14, 14, "tensor", "tensor"},
+                 {GF_F32, 150, 32, 7, 14, 14, "special", "special"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Pair pair = {.format = {.width = cases[i].columns,
+                                      .height = cases[i].rows,
+                                      .channels = 1,
+                                      .sample = cases[i].sample},
+                           .out = GF_F32,
+                           .maps = cases[i].maps,
+                           .side = cases[i].side,
+                           .padded = true};
+        assert_string_equal(chosen_for(&pair, false, cases[i].pictures, 90), cases[i].name);
+        assert_string_equal(chosen_for(&pair, false, cases[i].pictures, 80), cases[i].elsewhere);
+    }
 }
 
 /* Windows that far apart have room in the shared memory of cards with products of groups alone. */
@@ -562,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_minibatches),
         cmocka_unit_test(test_few_windows),
         cmocka_unit_test(test_maps_of_small_pictures),
+        cmocka_unit_test(test_many_maps),
         cmocka_unit_test(test_layers_on_pictures),
         cmocka_unit_test(test_measured_pictures),
         cmocka_unit_test(test_rows),

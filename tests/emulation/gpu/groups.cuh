@@ -93,6 +93,23 @@ inline EMULATION_OWN void gf_copy_bulk(void *to, const void *from, unsigned byte
     end_phase(phase);
 }
 
+inline void gf_copy_out(void *to, const void *from, unsigned bytes)
+{
+    if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16)
+        emulation::fail("a copy is not aligned");
+    emulation::begin_copy(to, from, bytes);
+}
+
+inline void gf_end_copies_out()
+{
+    emulation::end_copies();
+}
+
+inline void gf_wait_for_copies_out()
+{
+    emulation::wait_for_copies(0);
+}
+
 /* ---- products ---- */
 
 inline void gf_begin_products()
