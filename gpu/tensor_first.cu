@@ -349,8 +349,8 @@ __device__ void store_kept(const Layer &q, const Tile &tile, int run, int y, con
         gf_store_sectors<F::tile_columns, INSIDE>(row, kept, tile.columns, tile.x == 0, last);
 }
 
-/* Copies what was kept, likewise, of rows of vectors, a lane a map; what is left behind a row's last
- * vector it stores. */
+/* Copies what was kept, likewise, of rows of vectors, a lane a map; what is left behind a row's
+ * last vector it stores. */
 template <typename F>
 __device__ void copy_kept(const Layer &q, const Tile &tile, int run, int y, const float *kept)
 {

@@ -341,8 +341,8 @@ static inline bool gf_tensor_is_first(const GfStep *step)
 }
 
 /* May the card copy the rows of a layer's maps to memory, where they are vectors and blocks have
- * enough to do (gpu/tensor_first.cu)? It writes them in better order than threads do, but warps wait
- * for each other: that pays for many maps of one channel which are not much to multiply.
+ * enough to do (gpu/tensor_first.cu)? It writes them in better order than threads do, but warps
+ * wait for each other: that pays for many maps of one channel which are not much to multiply.
  * (bench/results/2026-11-30-h200.md) */
 static inline bool gf_first_may_copy(const GfStep *step)
 {

@@ -204,7 +204,7 @@ static bool many_maps(size_t turn)
 {
     const bool large = !quick && turn % 7 == 0; /* enough for a card */
     const size_t side = 3 + 2 * (turn / 2 % 3), maps = 25 + below(quick || large ? 9 : 45);
-    const size_t across = 128 + (large ? 129 : 0) + below(quick ? 24 : large ? 51 : 180);
+    const size_t across = (large ? 257 : 128) + below(quick ? 24 : large ? 51 : 180);
     const size_t down = (large ? 1080 : 33) + below(8);
     const GfFormat format = format_of(across, down, 1, turn % 2 ? GF_F32 : GF_U8);
     GfFilter *filter = new_filter();
