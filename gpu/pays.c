@@ -295,7 +295,7 @@ bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 /* Of one picture's maps that `special` can make in short strips (gpu/special_maps.cu) or, of small
  * or narrow ones, in small tiles (gpu/special_small.cu): tensor cores are ahead with many taps and
  * outputs, and where filters are more than a launch of those holds. Of halves and 16 bits they make
- * floats first. (bench/results/2026-11-27-h200-2.md) */
+ * floats first. (bench/results/2026-11-27-h200-2.md, 2026-11-30-h200.md) */
 static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pixels, bool vectors,
                                      const GfUse *use)
 {
@@ -322,8 +322,8 @@ static bool tensor_pays_beside_tiles(const GfStep *step, size_t side, double pix
     return (step->in == GF_U8 || maps >= 24) && pixels < 1 << 19;
 }
 
-/* Of many maps whose rows the card copies, which `special` does not: of floats it is as fast but on
- * several pictures, or multiplies less. (bench/results/2026-11-30-h200.md) */
+/* Many maps whose rows the card copies are made faster than by `special` of bytes; of floats only
+ * under 3 x 3 taps of several large pictures. (bench/results/2026-11-30-h200.md) */
 static bool copies_pay(const GfStep *step, size_t side, double pixels, const GfUse *use,
                        const GfCard *card)
 {
