@@ -399,6 +399,18 @@ static void small_pictures(size_t turn)
     run_trial(&trial, filter);
 }
 
+/* Half of the layers have a bias, half a function; what comes out are floats. */
+static GfPlanOptions end_with_floats(GfSample input, GfFilter *filter, GfLinear *linear)
+{
+    if (below(2))
+        add_bias(linear, gf_sample_max(input) / 4.0);
+    if (below(2))
+        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
+    GfPlanOptions options = options_of(input, GF_BORDER_CONSTANT);
+    options.sample = GF_F32;
+    return options;
+}
+
 /* Maps of floats whose rows begin anywhere, most of them wider than what a warp stores at once. */
 static void unaligned_maps(size_t turn)
 {
@@ -414,12 +426,7 @@ static void unaligned_maps(size_t turn)
     linear->sampling.right = linear->sampling.bottom = side - 1 - side / 2 + below(2);
     linear->sampling.stride_x = linear->sampling.stride_y = turn % 7 < 3 ? 2 : 1;
     linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
-    if (below(2))
-        add_bias(linear, gf_sample_max(input) / 4.0);
-    if (below(2))
-        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
-    GfPlanOptions options = options_of(input, GF_BORDER_CONSTANT);
-    options.sample = GF_F32;
+    const GfPlanOptions options = end_with_floats(input, filter, linear);
     Trial trial = trial_of("unaligned maps", format, options, filter);
     trial.count = 1 + below(2);
     trial.lay_in = trial.lay_out = LAY_NCHW;
@@ -441,12 +448,7 @@ static void copied_maps(size_t turn)
     GfLinear *linear = add_layer(filter, maps, 1, 1, side, side);
     linear->sampling.fit = GF_FIT_BORDER;
     linear->sampling.border = (GfBorder)below(GF_BORDER_VALID);
-    if (below(2))
-        add_bias(linear, gf_sample_max(input) / 4.0);
-    if (below(2))
-        add_function(filter, GF_POINTWISE_RELU, 0.0, 0.0);
-    GfPlanOptions options = options_of(input, GF_BORDER_CONSTANT);
-    options.sample = GF_F32;
+    const GfPlanOptions options = end_with_floats(input, filter, linear);
     const GfFormat format = format_of(width, small ? 20 + below(5) : 1 + below(40), 1, input);
     Trial trial = trial_of("copied maps", format, options, filter);
     trial.count = quick ? 2 : enough ? 70 : 1 + below(2);
