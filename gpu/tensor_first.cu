@@ -535,7 +535,7 @@ template <typename F> bool is_woven(const GfLaunch *launch)
 template <typename F> bool is_copied(const GfLaunch *launch)
 {
     enum { UNITS = 2, WAVES = 3, MORE = 12 };
-    const size_t waves = F::exact || F::height < 5 ? WAVES : MORE;
+    const size_t waves = F::exact || F::height < GF_FIRST_COPIED_SIDE ? WAVES : MORE;
     return gf_first_may_copy(launch->step) && launch->out.pixel == 1 &&
            gf_rows_aligned(launch->out, GF_F32, VECTOR) &&
            tiles_of<F>(launch, UNITS) >= waves * gf_multiprocessors() && gf_has_groups();
@@ -558,7 +558,8 @@ cudaError_t run_rows(const GfLaunch *launch, cudaStream_t stream)
     if constexpr (various && STRIDE <= 2)
         if (is_woven<F>(launch))
             return run<Woven, In>(launch, stream);
-    if constexpr (various && STRIDE == 1 && SINGLE && !FEW && (EXACT || HEIGHT <= 5))
+    if constexpr (various && STRIDE == 1 && SINGLE && !FEW &&
+                  (EXACT || HEIGHT <= GF_FIRST_COPIED_SIDE))
         if (is_copied<Copied>(launch))
             return run<Copied, In>(launch, stream);
     return run<F, In>(launch, stream);

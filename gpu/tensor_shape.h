@@ -299,7 +299,8 @@ enum {
     GF_FIRST_FEW = 4,        /* maps */
     GF_FIRST_COLOURS = 3,    /* channels whose kernels have two rows in an octet, */
     GF_FIRST_PAIRS_SIDE = 3, /* if they are so large */
-    GF_FIRST_WOVEN = 48      /* columns, times the stride; shorter rows are not woven */
+    GF_FIRST_WOVEN = 48,     /* columns, times the stride; shorter rows are not woven */
+    GF_FIRST_COPIED_SIDE = 5 /* rows of a kernel on floats whose maps the card may copy, at most */
 };
 
 typedef struct GfTensorFirst {
@@ -346,11 +347,11 @@ static inline bool gf_tensor_is_first(const GfStep *step)
  * (bench/results/2026-11-30-h200.md) */
 static inline bool gf_first_may_copy(const GfStep *step)
 {
-    enum { MAPS = 25, COLUMNS = 128, SIDE = 5 };
+    enum { MAPS = 25, COLUMNS = 128 };
     const GfLinear *linear = &step->linear;
     return linear->depth == 1 && step->stride_x == 1 && linear->filters >= MAPS &&
            step->out == GF_F32 && step->out_width >= COLUMNS &&
-           (step->in == GF_U8 || (step->in == GF_F32 && linear->height <= SIDE));
+           (step->in == GF_U8 || (step->in == GF_F32 && linear->height <= GF_FIRST_COPIED_SIDE));
 }
 
 /* Vectors of 16 bytes that the taps of this and of other layers become. */
