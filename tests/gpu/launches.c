@@ -435,8 +435,8 @@ static void unaligned_maps(size_t turn)
     run_trial(&trial, filter);
 }
 
-/* Many maps of one channel, in rows of vectors, of so many pictures that the card copies them: tiles
- * and runs of maps that are not full. */
+/* Many maps of one channel, in rows of vectors, of so many pictures that the card copies them:
+ * tiles and runs of maps that are not full. */
 static void copied_maps(size_t turn)
 {
     const GfSample input = turn % 2 ? GF_F32 : GF_U8;
