@@ -438,7 +438,7 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 
 /* Microseconds of a layer, fitted to layers that were measured: what a launch takes; each tap,
  * which a block's threads wait for, less those beyond `most`, which blocks share; the
- * multiply-adds, of maps (and `tensor`'s of channels, and `general`'s of pixels) that fill up whole
+ * multiply-adds, of maps (and of channels, and `general`'s of pixels) that fill up whole
  * units; each sum, the more where vectors are not stored; and each number that is read. */
 typedef struct Cost {
     double launch, tap, product, sum;
@@ -461,24 +461,26 @@ typedef struct Costs {
 /* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
  * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64, `general`
  * beside few columns by 172; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md, -4.md);
- * where samples stand in lines `tensor` by 277, and few columns by 131 (-5.md). */
+ * where samples stand in lines `tensor` by 277, and few columns by 131 (-5.md); `general` of more
+ * maps by the choices of 565 (2026-11-30-h200-2.md). */
 static const Costs of_squares = {
     .tensor = {6.66, 9e-4, 8.42e-9, 1.66e-6, .maps = 64, .channels = 16, .read = 3.01e-6},
     .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
     .few_columns = {5.4, 4.3e-4, 1.15e-8, 2.71e-6, 16, 16, .wide = 1.22, .read = 3.8e-6},
-    .general = {1.9, 6.5e-3, 4.9e-8, 4.3e-6, 8, .columns = 16, .rows = 8, .wide = 0.82},
+    .general = {1.99, 5.42e-3, 5.47e-8, 5.02e-6, 8, 8, .columns = 16, .rows = 8, .wide = 0.84},
     .few_general = {2.38, 4.6e-3, 6.41e-8, 3.2e-6, 4, .columns = 16, .rows = 8, .wide = 0.95,
                     .read = 4.61e-6},
     .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
 
 /* Single taps, by 515 layers; as they are, by 238, what a launch and a tap take by the choices of
- * 467 (bench/results/2026-11-29-h200-6.md). */
+ * 467 (bench/results/2026-11-29-h200-6.md); products of `implicit` by those of 282
+ * (2026-11-30-h200-2.md). */
 static const Costs of_pixels = {
     .direct = {4.0, 2e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
                .planes = true},
     .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
     .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
-    .implicit = {3.31, 1e-2, 1.22e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
+    .implicit = {3.31, 1e-2, 1.1e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
 
 /* Squares in groups, by 132 layers (-5.md). */
 static const Costs of_groups = {
