@@ -148,7 +148,7 @@ static void test_layers_on_tensor_cores(void **unused)
 }
 
 /* A layer on one picture of so many outputs, and the method that took least time on an H200: by a
- * quarter or more, of all that can run it (bench, suites `general` and `drawn`). */
+ * fifth or more, of all that can run it (bench, suites `general` and `drawn`). */
 typedef struct Measured {
     GfSample sample;
     size_t channels, maps, side, rows, columns; /* of a map */
@@ -191,13 +191,14 @@ static void test_measured_layers(void **unused)
         {GF_F32, 827, 5, 3, 9, 65, "tensor"},     {GF_F32, 926, 4, 3, 82, 8, "tensor"},
         {GF_F32, 490, 10, 3, 224, 96, "tensor"},  {GF_F32, 297, 5, 5, 128, 48, "tensor"},
         {GF_F32, 10, 10, 5, 20, 20, "general"},   {GF_F32, 6, 7, 7, 22, 16, "general"},
-        {GF_F32, 18, 102, 3, 42, 128, "tensor"},  {GF_F32, 56, 224, 3, 13, 26, "tensor"}};
+        {GF_F32, 18, 102, 3, 42, 128, "tensor"},  {GF_F32, 56, 224, 3, 13, 26, "tensor"},
+        {GF_F32, 12, 40, 5, 96, 96, "tensor"},    {GF_F32, 12, 96, 5, 56, 56, "tensor"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
 
-/* The last ten were measured since `tensor` reads their samples as they are
- * (bench/results/2026-11-29-h200-6.md), the others before. */
+/* The last eleven were measured since `tensor` reads their samples as they are
+ * (bench/results/2026-11-29-h200-6.md, 2026-11-30-h200-2.md), the others before. */
 static void test_single_taps(void **unused)
 {
     static const Measured cases[] = {
@@ -219,7 +220,8 @@ static void test_single_taps(void **unused)
         {GF_F32, 24, 378, 1, 160, 160, "tensor"}, {GF_F32, 29, 520, 1, 7, 24, "general"},
         {GF_F32, 54, 426, 1, 33, 32, "tensor"},   {GF_F32, 64, 48, 1, 200, 184, "tensor"},
         {GF_F32, 68, 8, 1, 13, 17, "general"},    {GF_F32, 88, 195, 1, 73, 292, "tensor"},
-        {GF_F32, 90, 124, 1, 45, 240, "tensor"},  {GF_F32, 502, 32, 1, 240, 36, "tensor"}};
+        {GF_F32, 90, 124, 1, 45, 240, "tensor"},  {GF_F32, 502, 32, 1, 240, 36, "tensor"},
+        {GF_F32, 256, 256, 1, 20, 20, "implicit"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
