@@ -169,8 +169,6 @@ inline size_t gf_multiprocessors()
     return static_cast<size_t>(count);
 }
 
-constexpr size_t GF_BLOCK_BYTES = 1024; /* of shared memory, that the card takes for each block */
-
 /* Bytes of shared memory of a multiprocessor of the current device; 0 when it does not say. */
 inline size_t gf_multiprocessor_bytes()
 {
@@ -196,8 +194,7 @@ inline size_t gf_l2_bytes()
  * each, `most` at most. */
 inline size_t gf_blocks_at_once(size_t most, size_t bytes)
 {
-    const size_t room = gf_multiprocessor_bytes() / (bytes + GF_BLOCK_BYTES);
-    return room < 1 || most < 1 ? 1 : room < most ? room : most;
+    return gf_blocks_in(gf_multiprocessor_bytes(), most, bytes);
 }
 
 /* Has the current device clusters of blocks? */
@@ -295,8 +292,7 @@ cudaError_t gf_launch_early(void (*kernel)(Args...), const GfBlocks &blocks, cud
  * many. */
 inline size_t gf_cluster_room(size_t cluster)
 {
-    const size_t room = gf_flat_room(cluster) * gf_multiprocessors() / GF_FLAT_CARD;
-    return room < 1 ? 1 : room;
+    return gf_cluster_blocks(cluster, gf_multiprocessors());
 }
 
 /* Blocks of a multiprocessor when all have as many. */

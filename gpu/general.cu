@@ -93,32 +93,23 @@ __device__ void finish(const Layer &q, const Corner &corner, int map, long long 
 constexpr unsigned NOWHERE = UINT_MAX;
 
 /* The paper's names: K x K taps, W x H pixels and FTB maps of a block, WT pixels and FT maps of a
- * thread, CSH channels at once of each of TEAMS teams; BLOCKS on a multiprocessor bounds the
- * registers. */
-template <int SIDE, int W, int H, int FTB, int WT, int FT, int CSH, int TEAMS, int BLOCKS>
-struct Tile {
-    static constexpr int side = SIDE, width = W, height = H, maps = FTB, channels = CSH;
+ * thread, of each of TEAMS teams; BLOCKS on a multiprocessor bounds the registers. What host and
+ * kernels both know of a tile is told in gpu/general_tiles.h. */
+template <int SIDE, int W, int H, int FTB, int WT, int FT, int TEAMS, int BLOCKS> struct Tile {
+    static constexpr GfGeneralTile own = gf_general_tile(SIDE, W, H, FTB, WT, FT, TEAMS, BLOCKS);
+    static constexpr int side = SIDE, width = W, height = H, maps = FTB, channels = own.channels;
     static constexpr int thread_pixels = WT, thread_maps = FT, teams = TEAMS, blocks = BLOCKS;
-    static constexpr int area = SIDE * SIDE, taps = CSH * area;
+    static constexpr int area = SIDE * SIDE, taps = channels * area;
     static constexpr int map_threads = FTB / FT, across = W / WT;
-    static constexpr int team = map_threads * across * H, threads = team * TEAMS;
+    static constexpr int team = own.team, threads = own.threads, window = own.window;
     static constexpr int fours = WT / 4, sums = FT * fours;
-    static constexpr int window = (WT + SIDE - 1 + 3) / 4; /* fours that a row is */
     static constexpr int apart =
         FT > 4 ? FTB * 4 / FT : 0; /* maps from one four of them to the next */
-    static constexpr int row =
-        W - WT + window * 4 > W + SIDE - 1 ? W - WT + window * 4 : W + SIDE - 1;
-    /* Where a warp reads several rows, they are an odd number of vectors apart: eight of them begin
-     * in eight different places of the banks. */
-    static constexpr bool one_row = 32 / map_threads <= across;
-    static constexpr int pitch = one_row ? (row + 3) / 4 * 4 : (row + 3) / 8 * 8 + 4;
-    static constexpr int rows = H + SIDE - 1, plane = rows * pitch;
-    static constexpr int places = (plane + team - 1) / team * team; /* so that all bring as many */
-    static constexpr int ways = places < 4 * threads ? 0 : rows + pitch; /* kept of a plane */
+    static constexpr int rows = own.rows, pitch = own.pitch, plane = rows * pitch;
+    static constexpr int places = own.places, ways = own.ways;
     static constexpr int filter_pitch = FTB + 4;
-    static constexpr int tap_maps =
-        team < taps ? 1 : team / taps; /* whose taps are brought at once */
-    static_assert(team % 32 == 0 && W % WT == 0 && FTB % FT == 0 && pitch >= row);
+    static constexpr int tap_maps = own.tap_maps;
+    static_assert(team % 32 == 0 && W % WT == 0 && FTB % FT == 0);
 };
 
 /* A team's part of a stage. */
@@ -535,21 +526,6 @@ __global__ void __launch_bounds__(ANY_TEAM) general_any(const __grid_constant__ 
 
 /* ---- a launch ---- */
 
-/* Channels a chain: as many as f32 allows, but where a whole picture has few outputs, enough chains
- * for 8 teams; 0 where a channel has too many taps for one. It decides bits, so that it depends on
- * the step alone. */
-int chain_of(const GfStep *step)
-{
-    const GfLinear *linear = &step->linear;
-    size_t most = gf_chain(step) / (linear->width * linear->height);
-    size_t teams = step->out_width * step->out_height * linear->filters < 1 << 20 ? 8 : 2;
-    if (most == 0)
-        return 0;
-    size_t chains = (linear->depth + most - 1) / most;
-    chains = (chains + teams - 1) / teams * teams;
-    return static_cast<int>((linear->depth + chains - 1) / chains);
-}
-
 Layer layer_of(const GfLaunch *launch)
 {
     const GfStep *step = launch->step;
@@ -558,7 +534,7 @@ Layer layer_of(const GfLaunch *launch)
     q.p = gf_problem<float>(launch);
     q.maps = q.p.maps_per_group;
     q.groups = static_cast<unsigned>(linear->groups);
-    q.chain = chain_of(step);
+    q.chain = gf_general_chain(step);
     q.chains = q.chain ? (q.p.depth + q.chain - 1) / q.chain : 0;
     size_t rows = gf_chain(step) / linear->width;
     q.chain_rows = q.chain ? q.chain * q.p.height : rows ? static_cast<int>(rows) : 1;
@@ -601,93 +577,42 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
                            stream, q);
 }
 
-/* Issue slots of a multiprocessor's four schedulers that a block takes: for multiply-adds, reads of
- * shared memory, what stages bring, and what becomes of sums. The weights are cycles of a warp, and
- * were fitted, as all of this, to the tile search of bench/results. */
-template <typename T> double work_of(const Layer &q, double stages)
-{
-    constexpr int reads = T::side * T::window + T::area * T::thread_maps / 4;
-    constexpr double channel =
-        T::area * T::thread_pixels * T::thread_maps + 4.5 * reads + 15.0 * T::places / T::team;
-    constexpr int filters =
-        (T::taps + T::team - 1) / T::team * ((T::maps + T::tap_maps - 1) / T::tap_maps);
-    double finishing = T::thread_pixels * T::thread_maps * (68.0 + 4.0 * q.chains);
-    double warp = q.p.depth * channel + stages * T::teams * 11.0 * filters + finishing;
-    return warp * (T::team / 32) / 4.0;
-}
+using Launcher = cudaError_t (*)(const GfLaunch *launch, cudaStream_t stream);
 
-/* Cycles that a launch takes with a tile. The blocks that share a multiprocessor share its issue
- * slots, which few warps do not fill, and each waits by itself for its first stage, at barriers and
- * for its turn in adding up. They begin together, and what is left for the last of them is spread
- * over the card the better, the longer they took to drift apart. */
-template <typename T> double cost_of(const GfLaunch *launch, size_t processors)
-{
-    Layer q = layer_of(launch);
-    size_t blocks = cut(launch, T::width, T::height, T::maps, &q);
-    size_t most = gf_divide_up(blocks, processors);
-    size_t together = gf_blocks_at_once(T::blocks, sizeof(Shared<T>));
-    int rounds = gf_divide_up(q.chains, T::teams);
-    int stages = rounds * gf_divide_up(least(q.chain, q.p.depth), T::channels);
-    double work = work_of<T>(q, stages);
-    double wait = 900.0 + (T::threads < 128 ? 900.0 : 200.0) * stages +
-                  (T::teams > 1 ? 350.0 * T::teams * rounds : 0.0);
-    double thin = 1.3 * work / (T::team / 32 * least(q.chains, T::teams));
-    auto group = [&](size_t n) { return n > 0 ? static_cast<double>(n) * work + thin + wait : 0; };
-    double whole = group(together), rest = group(most % together);
-    double crowd = rest > 0 && most > together ? 36.0 / (36.0 + stages * T::area) : 0.0;
-    return static_cast<double>(most / together) * whole + rest + crowd * (whole - rest);
-}
-
-struct Row {
-    cudaError_t (*launch)(const GfLaunch *launch, cudaStream_t stream);
-    double (*cost)(const GfLaunch *launch, size_t processors);
-};
-
-template <typename T> Row row_of()
+template <typename T> Launcher launcher_of()
 {
     if constexpr (std::is_void_v<T>) {
-        return {};
+        return nullptr;
     } else {
+        static_assert(sizeof(Shared<T>) == T::own.bytes);
         static_assert(sizeof(Shared<T>) <= 99 * 1024); /* what a block may have since sm_80 */
-        return {[](const GfLaunch *launch, cudaStream_t stream) {
-                    return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
-                                                      : run<T, void>(launch, stream);
-                },
-                cost_of<T>};
+        return [](const GfLaunch *launch, cudaStream_t stream) {
+            return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
+                                              : run<T, void>(launch, stream);
+        };
     }
 }
 
-/* Channels a stage, for each team: the more, the fewer barriers, but the fewer blocks have room. */
-constexpr int channels_for(int side, int teams, int blocks)
-{
-    return side == 1   ? (teams == 8 || blocks == 4 ? 4 : 8)
-           : side == 3 ? (teams == 1 && blocks == 2 ? 4 : 2)
-                       : 1;
-}
-
 /* The tilings, in the order of their names, for K x K. */
-template <int K> const Row *rows_of()
+template <int K> const Launcher *launchers_of()
 {
+#define OF(...) launcher_of<Tile<__VA_ARGS__>>()
 #define ROW(W, H, FTB, WT, FT, TEAMS, BLOCKS)                                                      \
-    row_of<std::conditional_t<                                                                     \
-        (K > 1 || FTB >= 16),                                                                      \
-        Tile<K, W, H, FTB, WT, FT, channels_for(K, TEAMS, BLOCKS), TEAMS, BLOCKS>, void>>(),
-    static const Row rows[] = {K == 3   ? row_of<Tile<3, 32, 4, 64, 16, 4, 2, 1, 3>>()
-                               : K == 5 ? row_of<Tile<5, 32, 8, 32, 8, 8, 1, 1, 4>>()
-                               : K == 7 ? row_of<Tile<7, 64, 4, 32, 8, 8, 1, 1, 4>>()
-                                        : Row{},
-                               GF_GENERAL_TILES(ROW)};
+    launcher_of<std::conditional_t<(K > 1 || FTB >= 16),                                           \
+                                   Tile<K, W, H, FTB, WT, FT, TEAMS, BLOCKS>, void>>(),
+    static const Launcher launchers[] = {K == 3   ? OF(3, GF_GENERAL_PAPER_3)
+                                         : K == 5 ? OF(5, GF_GENERAL_PAPER_5)
+                                         : K == 7 ? OF(7, GF_GENERAL_PAPER_7)
+                                                  : nullptr,
+                                         GF_GENERAL_TILES(ROW)};
 #undef ROW
-    return rows;
+#undef OF
+    return launchers;
 }
-
-#define COUNT(...) +1
-constexpr size_t ROWS = 1 GF_GENERAL_TILES(COUNT);
-#undef COUNT
 
 /* NULL where kernels of that size are not known when compiling, or samples of a channel are more
  * than 32 bits can count. */
-const Row *find_rows(const GfLaunch *launch)
+const Launcher *find_launchers(const GfLaunch *launch)
 {
     const GfLinear *linear = &launch->step->linear;
     size_t size = gf_sample_size(launch->step->in);
@@ -697,43 +622,31 @@ const Row *find_rows(const GfLaunch *launch)
         return nullptr;
     switch (linear->width) {
     case 1:
-        return rows_of<1>();
+        return launchers_of<1>();
     case 3:
-        return rows_of<3>();
+        return launchers_of<3>();
     case 5:
-        return rows_of<5>();
+        return launchers_of<5>();
     case 7:
-        return rows_of<7>();
+        return launchers_of<7>();
     default:
         return nullptr;
     }
-}
-
-size_t choose(const GfLaunch *launch, const Row *rows)
-{
-    size_t best = 0, processors = gf_multiprocessors();
-    double lowest = INFINITY;
-    for (size_t i = 0; i < ROWS; i++) {
-        double cost = rows[i].cost ? rows[i].cost(launch, processors) : lowest;
-        if (cost < lowest) {
-            lowest = cost;
-            best = i;
-        }
-    }
-    return best;
 }
 
 } // namespace
 
 extern "C" cudaError_t gf_launch_general(const GfLaunch *launch, cudaStream_t stream)
 {
-    const Row *rows = find_rows(launch);
+    const Launcher *launchers = find_launchers(launch);
     size_t tiling = launch->tiling - 1;
-    if (launch->tiling == 0 && !rows)
+    if (launch->tiling == 0 && !launchers)
         return run_any(launch, stream);
-    if (launch->tiling == 0)
-        tiling = choose(launch, rows);
-    if (!rows || tiling >= ROWS || !rows[tiling].launch)
+    if (launch->tiling == 0) {
+        const GfTask task = gf_task_of(launch);
+        gf_general_cycles(&task, &tiling);
+    }
+    if (!launchers || tiling >= GF_GENERAL_TILINGS || !launchers[tiling])
         return cudaErrorNotSupported;
-    return rows[tiling].launch(launch, stream);
+    return launchers[tiling](launch, stream);
 }

@@ -21,7 +21,7 @@
 namespace
 {
 
-constexpr int STEP = 8;             /* taps of a stage, for each team */
+constexpr int STEP = GF_IMPLICIT_STEP;
 constexpr int BEYOND = INT_MIN / 2; /* row of a tap that fills up the last stage */
 
 /* So many taps further on, and the same as channels, rows and columns of the kernel. */
@@ -72,10 +72,11 @@ template <typename S, int MAPS, int POSITIONS, int THREAD_MAPS, int THREAD_POSIT
           int BLOCKS>
 struct Tile {
     using Sum = S;
+    static constexpr GfImplicitTile own =
+        gf_implicit_tile(MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS, sizeof(S));
     static constexpr int maps = MAPS, thread_maps = THREAD_MAPS, teams = TEAMS;
     static constexpr int blocks = BLOCKS; /* on a multiprocessor: bounds a thread's registers */
-    static constexpr int team = MAPS * POSITIONS / (THREAD_MAPS * THREAD_POSITIONS);
-    static constexpr int threads = team * TEAMS;
+    static constexpr int team = own.team, threads = own.threads;
     /* A thread's tile is made of squares of 4 x 4, so many down and across, as far apart as can be;
      * and a warp is lanes_y x lanes_x threads: what its threads read at once lies side by side. */
     static constexpr int down = THREAD_MAPS / 4, across = THREAD_POSITIONS / 4;
@@ -84,10 +85,9 @@ struct Tile {
     static constexpr int lanes_y = 32 / lanes_x, warps_x = threads_x / lanes_x;
     static constexpr int pitch = MAPS + 4; /* so that transposing filters meets all banks */
     /* What a thread brings of a stage: four positions of some taps, four taps of some filters. */
-    static constexpr int fours = POSITIONS / 4, taps = STEP * fours / team;
-    static constexpr int weights = STEP / 4 * MAPS, filters = (weights + team - 1) / team;
-    /* May blocks share it? Threads of 64 sums have no registers to spare where 512 are together. */
-    static constexpr bool shared = THREAD_MAPS * THREAD_POSITIONS < 64 || threads * BLOCKS < 512;
+    static constexpr int fours = own.fours, taps = own.taps;
+    static constexpr int filters = (own.weights + team - 1) / team, weights = own.weights;
+    static constexpr bool shared = own.shared; /* may blocks share it? */
     static_assert(warps_x * lanes_x == threads_x && team % 32 == 0);
     static_assert(threads_y % lanes_y == 0 && taps * team == STEP * fours);
 };
@@ -494,18 +494,6 @@ template <typename Sum> Stride stride_of(const Product<Sum> &q, int taps)
     return {taps, taps / area, taps % area / q.p.width, taps % q.p.width};
 }
 
-/* Taps a chain. It decides bits, so that it depends on the step alone: where a whole picture has
- * few outputs, chains for 8 teams, else as long as f32 allows. */
-int chain_of(const GfStep *step, bool wide)
-{
-    size_t taps = gf_linear_taps(&step->linear), most = gf_chain(step);
-    size_t chains = wide ? 1 : (taps + most - 1) / most;
-    if (!wide && step->out_width * step->out_height * step->linear.filters < 1 << 20)
-        chains = (chains + 7) / 8 * 8;
-    size_t chain = (taps + chains - 1) / chains;
-    return static_cast<int>((chain + STEP - 1) / STEP * STEP);
-}
-
 template <typename Sum> void describe_input(const GfLaunch *launch, Product<Sum> *q)
 {
     const GfStep *step = launch->step;
@@ -523,15 +511,8 @@ template <typename Sum> void describe_input(const GfLaunch *launch, Product<Sum>
     q->mends = step->border < GF_BORDER_CONSTANT;
 }
 
-template <typename T> void share(int cluster, Product<typename T::Sum> *q)
-{
-    q->cluster = cluster;
-    q->jump = stride_of(*q, (T::teams * cluster - 1) * q->chain + STEP);
-    q->next = q->chain > STEP ? stride_of(*q, STEP) : q->jump;
-}
-
-/* Of tiles that blocks do not share. */
-template <typename T> Product<typename T::Sum> product_of(const GfLaunch *launch)
+/* Of tiles that so many blocks share. */
+template <typename T> Product<typename T::Sum> product_of(const GfLaunch *launch, int cluster)
 {
     const GfStep *step = launch->step;
     bool layer = gf_step_is_layer(step);
@@ -545,11 +526,13 @@ template <typename T> Product<typename T::Sum> product_of(const GfLaunch *launch
     q.groups = layer ? static_cast<int>(step->linear.groups) : q.p.channels;
     q.shared_filters = !layer;
     q.taps = static_cast<int>(gf_linear_taps(&step->linear));
-    q.chain = chain_of(step, launch->wide);
+    q.chain = static_cast<int>(gf_implicit_chain(step, launch->wide));
     q.chains = (q.taps + q.chain - 1) / q.chain;
     q.vector = q.taps % 4 == 0 && reinterpret_cast<uintptr_t>(launch->weights) % 16 == 0;
     q.filters_step = static_cast<size_t>(q.taps) * (T::team / (STEP / 4));
-    share<T>(1, &q);
+    q.cluster = cluster;
+    q.jump = stride_of(q, (T::teams * cluster - 1) * q.chain + STEP);
+    q.next = q.chain > STEP ? stride_of(q, STEP) : q.jump;
     describe_input(launch, &q);
     return q;
 }
@@ -565,58 +548,11 @@ template <typename T> size_t bytes_of(const Product<typename T::Sum> &q)
     return sizeof(Shared<T>) + (q.cluster > 1 ? T::teams * sizeof(Sums<T>) : 0);
 }
 
-/* Cycles that a launch takes with a tile. The blocks of a multiprocessor share its four schedulers,
- * which few warps do not fill: with multiply-adds, reads of shared memory, what stages bring (fours
- * of positions and of taps), and what becomes of sums; and each waits by itself at barriers and for
- * its turn in adding up, or for the blocks that share its tile. The weights were fitted to the
- * suite `general` of bench/results, those of shared tiles to deep layers of few positions. */
-template <typename T> double cost_of(const Product<typename T::Sum> &q)
+template <typename T, typename In>
+cudaError_t run(const GfLaunch *launch, size_t cluster, cudaStream_t stream)
 {
-    size_t most = gf_divide_up(blocks_of<T>(q), gf_cluster_room(q.cluster));
-    size_t together = gf_blocks_at_once(T::blocks, bytes_of<T>(q));
-    int slots = T::teams * q.cluster, rounds = gf_divide_up(q.chains, slots);
-    int chains = gf_divide_up(q.chains, q.cluster), stages = q.chain / STEP;
-    int active = chains < T::teams ? chains : T::teams;
-    constexpr int warps = T::team / 32, sums = T::thread_maps * T::across * 4;
-    constexpr double gathering = T::taps > 2 ? 187.5 * T::taps : 375.0;
-    const double gather = (q.step_x > 1 ? 60.0 : 20.0) * (q.sample == GF_F32 ? 1.0 : 2.2);
-    const double stage = warps * STEP * (0.91 * sums + 4.5 * (T::down + T::across)) +
-                         (gather * STEP * T::fours + 92.0 * T::weights) / 32;
-    double work = (chains * stages * stage + warps * sums * (35.0 + 4.0 * chains)) / 4.0;
-    double wait = 1500.0 + gathering * rounds * stages + 5.7 * work / (warps * active);
-    if (q.cluster > 1) {
-        work += 3.5 * warps * T::teams * sums * rounds;
-        wait += 2500.0 + (1000.0 + 100.0 * slots) * rounds;
-    } else if (T::teams > 1) {
-        wait += 350.0 * T::teams * rounds;
-    }
-    return static_cast<double>(most) * work +
-           static_cast<double>(gf_divide_up(most, together)) * wait;
-}
-
-/* Lets as many blocks share a tile as is best, and says what the launch takes then. */
-template <typename T> double choose_cluster(Product<typename T::Sum> *q)
-{
-    const bool few = blocks_of<T>(*q) <= gf_multiprocessors();
-    const int most = T::shared && few && gf_has_clusters() ? 8 : 1;
-    double least = cost_of<T>(*q);
-    int best = 1;
-    for (int cluster = 2; cluster <= most && T::teams * cluster < 2 * q->chains; cluster *= 2) {
-        share<T>(cluster, q);
-        double cost = bytes_of<T>(*q) > gf_shared_limit() ? INFINITY : cost_of<T>(*q);
-        if (cost < least) {
-            least = cost;
-            best = cluster;
-        }
-    }
-    share<T>(best, q);
-    return least;
-}
-
-template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
-{
-    Product<typename T::Sum> q = product_of<T>(launch);
-    choose_cluster<T>(&q);
+    static_assert(sizeof(Shared<T>) == T::own.bytes && sizeof(Sums<T>) == T::own.sums_bytes);
+    const Product<typename T::Sum> q = product_of<T>(launch, static_cast<int>(cluster));
     size_t blocks = blocks_of<T>(q);
     /* More than a grid may have are none: the launch fails. */
     dim3 grid(blocks > INT_MAX ? 0 : static_cast<unsigned>(blocks));
@@ -627,54 +563,29 @@ template <typename T, typename In> cudaError_t run(const GfLaunch *launch, cudaS
         stream, q);
 }
 
-template <typename T> cudaError_t run_narrow(const GfLaunch *launch, cudaStream_t stream)
+template <typename T>
+cudaError_t run_narrow(const GfLaunch *launch, size_t cluster, cudaStream_t stream)
 {
-    return launch->step->in == GF_F32 ? run<T, float>(launch, stream)
-                                      : run<T, void>(launch, stream);
+    return launch->step->in == GF_F32 ? run<T, float>(launch, cluster, stream)
+                                      : run<T, void>(launch, cluster, stream);
 }
-
-template <typename T> double least_cost(const GfLaunch *launch)
-{
-    Product<float> q = product_of<T>(launch);
-    return choose_cluster<T>(&q);
-}
-
-struct Row {
-    GfLauncher launch;
-    double (*cost)(const GfLaunch *launch);
-};
 
 #define ROW(MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS)                         \
-    {run_narrow<Tile<float, MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS>>,       \
-     least_cost<Tile<float, MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS>>},
+    run_narrow<Tile<float, MAPS, POSITIONS, THREAD_MAPS, THREAD_POSITIONS, TEAMS, BLOCKS>>,
 
-const Row rows[] = {GF_IMPLICIT_TILES(ROW)};
-constexpr size_t ROWS = sizeof rows / sizeof *rows;
-
-size_t choose(const GfLaunch *launch)
-{
-    size_t best = 0;
-    double lowest = INFINITY;
-    for (size_t i = 0; i < ROWS; i++) {
-        double cost = rows[i].cost(launch);
-        if (cost < lowest) {
-            lowest = cost;
-            best = i;
-        }
-    }
-    return best;
-}
+cudaError_t (*const launchers[])(const GfLaunch *launch, size_t cluster,
+                                 cudaStream_t stream) = {GF_IMPLICIT_TILES(ROW)};
 
 } // namespace
 
 extern "C" cudaError_t gf_launch_implicit(const GfLaunch *launch, cudaStream_t stream)
 {
-    size_t tiling = launch->tiling - 1;
-    if (launch->tiling > (launch->wide ? 0 : ROWS))
+    if (launch->tiling > (launch->wide ? 0 : size_t{GF_IMPLICIT_TILINGS}))
         return cudaErrorNotSupported;
-    if (launch->wide)
-        return run<Tile<double, 64, 64, 8, 4, 1, 2>, void>(launch, stream);
-    if (launch->tiling == 0)
-        tiling = choose(launch);
-    return rows[tiling].launch(launch, stream);
+    if (launch->wide) /* in one chain, which blocks cannot share */
+        return run<Tile<double, 64, 64, 8, 4, 1, 2>, void>(launch, 1, stream);
+    const GfTask task = gf_task_of(launch);
+    GfImplicitCut cut = {};
+    gf_implicit_cycles(&task, launch->tiling, &cut);
+    return launchers[cut.tiling](launch, cut.cluster, stream);
 }

@@ -5,6 +5,8 @@
 #include "filters/border.h"
 #include "filters/model.h"
 #include "filters/plan.h"
+#include "gpu/general_tiles.h"
+#include "gpu/implicit_tiles.h"
 #include "gpu/tensor_shape.h"
 #include "gpu/tiles.h"
 
@@ -104,21 +106,6 @@ static inline bool gf_separable_is_wide(const GfStep *step)
 {
     return gf_is_wide_square(step,
                              step->linear.filters == 1 ? GF_WIDE_PRODUCT : GF_WIDE_PRODUCT_OF_TWO);
-}
-
-/* Taps that a method may add up one after the other, before that sum is added to others, so that
- * f32 keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many
- * such sums, which together are no more than width + height. */
-static inline size_t gf_chain(const GfStep *step)
-{
-    size_t taps = gf_linear_taps(&step->linear), root = 1;
-    if (taps <= GF_FLAT_TAPS)
-        return taps;
-    if (gf_step_is_layer(step))
-        return GF_LAYER_CHUNK;
-    while (root * root < taps)
-        root++;
-    return root;
 }
 
 #ifdef __cplusplus

@@ -437,14 +437,12 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 /* ---- layers of many channels ---- */
 
 /* Microseconds of a layer, fitted to layers that were measured: what a launch takes; each tap,
- * which a block's threads wait for, less those beyond `most`, which blocks share; the
- * multiply-adds, of maps (and of channels, and `general`'s of pixels) that fill up whole
+ * which a block's threads wait for; the multiply-adds, of maps (and of channels) that fill up whole
  * units; each sum, the more where vectors are not stored; and each number that is read. */
 typedef struct Cost {
     double launch, tap, product, sum;
-    size_t maps, channels, taps, columns, rows; /* units, 0 is 1; taps of a row */
-    double wide;       /* times taps and products of kernels wider than 3; 0 is 1 */
-    double most, more; /* taps, and what each beyond them takes; 0: all take the same */
+    size_t maps, channels, taps; /* units, 0 is 1; taps of a row */
+    double wide;                 /* times taps and products of kernels wider than 3; 0 is 1 */
     double apart, read;
     bool planes; /* are vectors of a map's whole plane? else of its rows */
 } Cost;
@@ -453,61 +451,39 @@ enum { FEW_MAPS = 16 }; /* of a group, for which `tensor` has other kernels */
 
 /* Of the methods that are tried one after the other; `tensor` has other kernels for few maps, and
  * where the card has groups for up to GF_FLAT_FEW, and for single taps whose samples it reads as
- * they are; `general` has small tiles for few maps. One whose launch takes nothing is none. */
+ * they are. One whose launch takes nothing is none. */
 typedef struct Costs {
-    Cost tensor, few_maps, few_columns, direct, general, few_general, implicit, shared;
+    Cost tensor, few_maps, few_columns, direct, shared;
 } Costs;
 
-/* Squares: `tensor` and `general` by 380 layers of 5 to 512 channels and 4 to 512 maps, half of
- * them within 10 %; few maps, for which a row of taps takes as long as eight, by 64, `general`
- * beside few columns by 172; `implicit` by 216 (bench/results/2026-11-29-h200.md, -3.md, -4.md);
- * where samples stand in lines `tensor` by 277, and few columns by 131 (-5.md); `general` of more
- * maps by the choices of 565 (2026-11-30-h200-2.md). */
+/* Squares: by 277 layers, few columns by 131 (bench/results/2026-11-29-h200-5.md); few maps, for
+ * which a row of taps takes as long as eight, by 64 (2026-11-29-h200.md). */
 static const Costs of_squares = {
     .tensor = {6.66, 9e-4, 8.42e-9, 1.66e-6, .maps = 64, .channels = 16, .read = 3.01e-6},
     .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
-    .few_columns = {5.4, 4.3e-4, 1.15e-8, 2.71e-6, 16, 16, .wide = 1.22, .read = 3.8e-6},
-    .general = {1.99, 5.42e-3, 5.47e-8, 5.02e-6, 8, 8, .columns = 16, .rows = 8, .wide = 0.84},
-    .few_general = {2.38, 4.6e-3, 6.41e-8, 3.2e-6, 4, .columns = 16, .rows = 8, .wide = 0.95,
-                    .read = 4.61e-6},
-    .implicit = {3.0, 1.04e-2, 1.09e-7, 2.4e-6, 16, .most = 850, .more = 1.8e-3}};
+    .few_columns = {5.4, 4.3e-4, 1.15e-8, 2.71e-6, 16, 16, .wide = 1.22, .read = 3.8e-6}};
 
-/* Single taps, by 515 layers; as they are, by 238, what a launch and a tap take by the choices of
- * 467 (bench/results/2026-11-29-h200-6.md); products of `implicit` by those of 282
- * (2026-11-30-h200-2.md). */
+/* Single taps as they are by 346 layers (2026-11-30-h200-3.md), others by 515
+ * (2026-11-29-h200-6.md). */
 static const Costs of_pixels = {
-    .direct = {4.0, 2e-2, 1.15e-8, 7.49e-7, 64, 32, .apart = 2.02e-6, .read = 3.78e-7,
+    .direct = {3.3, 2.19e-2, 1.06e-8, 5.91e-7, 64, 32, .apart = 2.44e-6, .read = 5.96e-7,
                .planes = true},
-    .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6},
-    .general = {2.2, 1.9e-2, 8.8e-8, 6.31e-6, 16, .columns = 16, .apart = 4.43e-6},
-    .implicit = {3.31, 1e-2, 1.1e-7, 6.98e-6, 8, .most = 700, .more = 3.7e-4, .read = 2.44e-7}};
+    .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6}};
 
-/* Squares in groups, by 132 layers (-5.md). */
+/* Squares in groups, by 351 layers; those of up to GF_FIRST_CHANNELS channels, which have no lines,
+ * by 116; single taps, by 137 (2026-11-30-h200-3.md). */
 static const Costs of_groups = {
-    .tensor = {7.49, 1.6e-4, 5.69e-9, 4.2e-7, 64, 16, .wide = 1.52, .apart = 5.7e-7,
-               .read = 7.88e-6},
-    .few_columns = {4.46, 2.96e-3, 1.65e-8, 2.9e-6, 16, 16, .wide = 0.93, .apart = 1.5e-7,
-                    .read = 4.6e-6},
-    .general = {2.43, 3.53e-3, 4.84e-8, 7.61e-6, 4, .columns = 16, .rows = 8, .apart = 3.66e-6},
-    .implicit = {2.99, 5.74e-3, 8.4e-8, 9.17e-6, 8, .wide = 1.5, .apart = 3.66e-6, .read = 3.54e-6},
-    .shared = {2.61, 0.108, 3.39e-7, 3.8e-7, .wide = 0.46, .read = 5.97e-6}};
-
-/* Those of up to GF_FIRST_CHANNELS channels, which have no lines, and single taps, by 150 and 33
- * layers (bench/results/2026-11-29-h200-3.md). */
+    .tensor = {7.05, 7.8e-4, 8.56e-9, 1.3e-7, 64, 16, .wide = 1.07, .read = 5.86e-6},
+    .few_columns = {4.58, 2.19e-3, 1.06e-8, 3.51e-6, 16, 16, .wide = 1.2, .read = 4.8e-6},
+    .shared = {3.95, 7.72e-2, 2.8e-7, 1.64e-6, .wide = 0.58, .apart = 4.58e-6, .read = 5.63e-6}};
 static const Costs of_shallow_groups = {
-    .tensor = {7.44, 2.1e-4, 5.92e-9, 2.49e-6, 64, 16, .wide = 1.43, .apart = 5.8e-7,
-               .read = 1.9e-7},
-    .general = {2.8, 1e-2, 5.3e-8, 5.08e-6, 4, .columns = 16, .rows = 8, .wide = 0.84,
-                .apart = 5.9e-7},
-    .implicit = {3.47, 8.6e-3, 1.2e-7, 5.12e-6, 8, .wide = 1.62, .apart = 8e-7, .read = 3e-7},
-    .shared = {3.88, 5.4e-2, 2.86e-7, 8.65e-6, .wide = 1.08, .read = 1.4e-7}};
+    .tensor = {4.43, 7.92e-3, 1.52e-8, 2.99e-6, 64, 16, .wide = 0.72, .apart = 2.98e-6},
+    .shared = {2.12, 8.97e-2, 3.42e-7, 2.7e-6, .wide = 0.52, .apart = 4.76e-6, .read = 4.73e-6}};
 static const Costs of_pixels_in_groups = {
-    .direct = {2.82, 2.97e-2, 1.61e-8, 8.71e-7, 64, 16, .apart = 1.82e-6, .read = 6.1e-8,
+    .direct = {3.64, 1.15e-2, 1.09e-8, 8.82e-7, 64, 16, .apart = 6.1e-7, .read = 5.35e-7,
                .planes = true},
     .tensor = {4.44, 1.75e-2, 1.01e-8, 3.06e-6, 64, 16, .apart = 3.1e-7, .read = 1.4e-7},
-    .general = {2.85, 1.15e-2, 5.1e-7, 1.9e-6, 16, .columns = 16},
-    .implicit = {3.8, 4.23e-2, 1.69e-7, 2.49e-6, 8, .apart = 2.1e-6, .read = 1e-6},
-    .shared = {2.39, 0.91, 1.64e-6, 1.53e-6, .apart = 1.2e-6, .read = 1.5e-6}};
+    .shared = {1.47, 0.846, 1.27e-6, 5.25e-6, .read = 5.24e-6}};
 
 static const Costs *costs_of(const GfLinear *linear)
 {
@@ -516,13 +492,6 @@ static const Costs *costs_of(const GfLinear *linear)
     if (linear->groups == 1)
         return &of_squares;
     return linear->depth > GF_FIRST_CHANNELS ? &of_groups : &of_shallow_groups;
-}
-
-/* How much of what a method computes of a picture is on it. */
-static double filled(const GfStep *step, const Cost *cost)
-{
-    return (double)step->out_width * (double)step->out_height /
-           (round_up(step->out_width, cost->columns) * round_up(step->out_height, cost->rows));
 }
 
 static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
@@ -536,9 +505,7 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
     const double column = (double)linear->height * round_up(linear->depth, cost->channels);
     const double taps = column * (double)linear->width;
     const double products = column * round_up(linear->width, cost->taps) * sums;
-    const double alone = cost->most > 0.0 ? fmin(taps, cost->most) : taps;
-    const double adding = cost->tap * alone + cost->more * (taps - alone) +
-                          cost->product * products / filled(step, cost);
+    const double adding = cost->tap * taps + cost->product * products;
     const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
     const bool vectors =
         has_vectors(step, use) || (cost->planes && step->out_width * step->out_height % 4 == 0);
@@ -552,35 +519,82 @@ static bool is_direct(const GfStep *step, const GfCard *card)
     return card->groups && gf_tensor_is_direct(step) && gf_tensor_is_flat(step);
 }
 
-static const Cost *tensor_cost(const Costs *costs, const GfStep *step, const GfCard *card)
+/* What these take the methods themselves know (gpu/general.c, gpu/implicit.c), in cycles of the
+ * card that all costs were measured on. */
+static const double CYCLE = 5.05e-4; /* microseconds */
+
+static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const size_t maps = gf_maps_of_group(&step->linear);
-    if (costs->direct.launch > 0.0 && is_direct(step, card))
-        return &costs->direct;
-    if (card->groups && costs->few_columns.launch > 0.0 && maps <= GF_FLAT_FEW)
-        return &costs->few_columns;
-    return costs->few_maps.launch > 0.0 && maps <= FEW_MAPS ? &costs->few_maps : &costs->tensor;
+    enum { PROCESSOR_BYTES = 228 << 10, BLOCK_BYTES = 227 << 10 };
+    return (GfTask){step,         step->out_height, use->pictures, has_vectors(step, use),
+                    GF_FLAT_CARD, PROCESSOR_BYTES,  BLOCK_BYTES,   card->capability >= 90};
 }
 
-static const Cost *general_cost(const Costs *costs, const GfLinear *linear)
+/* The same of `tensor` on many maps whose samples stand in lines, of whose launch it knows the
+ * cycles (gpu/tensor_flat.c): each of them, blocks that share tiles, and each output. Squares by
+ * 981 layers, groups among them, single taps by 150 (bench/results/2026-11-30-h200-3.md). */
+typedef struct Lines {
+    double launch, cycle, shares, output, apart, read;
+} Lines;
+
+static const Lines square_lines = {4.2, 5.97e-4, 2.4, 3.15e-6, 1.5e-6, 4.25e-6};
+static const Lines pixel_lines = {4.7, 8.69e-4, 1.13, 2.95e-6, 6.4e-7, 2.2e-6};
+
+static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const bool few = costs->few_general.launch > 0.0 && gf_maps_of_group(linear) <= GF_FLAT_FEW;
-    return few ? &costs->few_general : &costs->general;
+    const Lines *lines = is_pointwise(&step->linear) ? &pixel_lines : &square_lines;
+    const GfTask task = task_of(step, use, card);
+    const GfFlatWork work = gf_flat_work(&task);
+    const double inputs = (double)step->in_width * (double)step->in_height * (double)use->pictures *
+                          (double)(step->linear.depth * step->linear.groups);
+    const double output = lines->output + (task.vectors ? 0.0 : lines->apart);
+    return lines->launch + lines->cycle * (double)work.cycles +
+           (work.shared ? lines->shares : 0.0) +
+           output * pixels_of(step, use) * (double)step->linear.filters + lines->read * inputs;
+}
+
+static double tensor_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const Costs *costs = costs_of(&step->linear);
+    const size_t maps = gf_maps_of_group(&step->linear);
+    if (costs->direct.launch > 0.0 && is_direct(step, card))
+        return cost_of(step, use, &costs->direct);
+    if (card->groups && costs->few_columns.launch > 0.0 && maps <= GF_FLAT_FEW)
+        return cost_of(step, use, &costs->few_columns);
+    if (card->groups && gf_tensor_is_flat(step))
+        return lines_cost(step, use, card);
+    const bool few = costs->few_maps.launch > 0.0 && maps <= FEW_MAPS;
+    return cost_of(step, use, few ? &costs->few_maps : &costs->tensor);
+}
+
+static double general_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double launch = 0.79;
+    const GfTask task = task_of(step, use, card);
+    return launch + CYCLE * gf_general_cycles(&task, NULL);
+}
+
+static double implicit_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double output = 6.7e-7; /* on its way to memory */
+    const GfTask task = task_of(step, use, card);
+    return CYCLE * gf_implicit_cycles(&task, 0, NULL) +
+           output * pixels_of(step, use) * (double)step->linear.filters;
 }
 
 /* What the fastest takes of those that are tried after `general`, and after `tensor`. `general` has
  * kernels only for windows and taps that are side by side. */
-static double least_after_general(const GfStep *step, const GfUse *use, const Costs *costs)
+static double least_after_general(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const double least = cost_of(step, use, &costs->implicit);
+    const Costs *costs = costs_of(&step->linear);
+    const double least = implicit_cost(step, use, card);
     return costs->shared.launch > 0.0 ? fmin(least, cost_of(step, use, &costs->shared)) : least;
 }
 
-static double least_after_tensor(const GfStep *step, const GfUse *use, const Costs *costs)
+static double least_after_tensor(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const double least = least_after_general(step, use, costs);
-    const Cost *general = general_cost(costs, &step->linear);
-    return gf_step_is_dense(step) ? fmin(least, cost_of(step, use, general)) : least;
+    const double least = least_after_general(step, use, card);
+    return gf_step_is_dense(step) ? fmin(least, general_cost(step, use, card)) : least;
 }
 
 /* Of kernels larger than 7 x 7 in groups, of which costs are not known: rows of its product are a
@@ -592,16 +606,14 @@ static bool implicit_pays_on_large_kernels(const GfStep *step, const GfUse *use)
     return maps > 8 || (maps >= 4 && outputs < (maps > 4 ? 1 << 14 : 1 << 13));
 }
 
-/* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros,
- * the more where a group's maps are few, too; of few maps whose samples are not read as they are
- * others are faster (bench/results/2026-11-29-h200-5.md, -6.md). */
+/* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros;
+ * of few maps whose samples are not read as they are others are faster
+ * (bench/results/2026-11-29-h200-6.md). */
 static bool are_few_taps(const GfStep *step, const GfCard *card)
 {
     const GfLinear *linear = &step->linear;
-    if (linear->groups > 1)
-        return linear->depth < 8 || (linear->depth < 16 && gf_maps_of_group(linear) < 32);
     return linear->depth <= GF_FIRST_CHANNELS ||
-           (linear->filters <= FEW_MAPS && !is_direct(step, card));
+           (linear->groups == 1 && linear->filters <= FEW_MAPS && !is_direct(step, card));
 }
 
 /* ---- all ---- */
@@ -619,9 +631,7 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
     if (is_pointwise(linear) ? are_few_taps(step, card)
                              : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
         return false;
-    const Costs *costs = costs_of(linear);
-    return cost_of(step, use, tensor_cost(costs, step, card)) <
-           least_after_tensor(step, use, costs);
+    return tensor_cost(step, use, card) < least_after_tensor(step, use, card);
 }
 
 bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -632,8 +642,7 @@ bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return false;
     if (!is_pointwise(linear) && !gf_is_usual_square(linear))
         return false;
-    const Costs *costs = costs_of(linear);
-    return cost_of(step, use, general_cost(costs, linear)) <= least_after_general(step, use, costs);
+    return general_cost(step, use, card) <= least_after_general(step, use, card);
 }
 
 /* Of few maps most of its product is empty, which samples that lie apart are gathered for all the
@@ -649,7 +658,7 @@ bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return implicit_pays_on_large_kernels(step, use);
     if (linear->groups > 1) {
         const Costs *costs = costs_of(linear);
-        return cost_of(step, use, &costs->implicit) <= cost_of(step, use, &costs->shared);
+        return implicit_cost(step, use, card) <= cost_of(step, use, &costs->shared);
     }
     const bool gathers_bytes = step->in == GF_U8 && step->stride_x > 1 && linear->filters < 8;
     const bool gathers_far = linear->depth <= GF_FIRST_CHANNELS && step->stride_x == 4 &&

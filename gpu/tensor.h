@@ -35,6 +35,15 @@ size_t gf_tensor_large_words(const GfTensorLarge *large);
 /* What gf_tensor_is_exact() says of that way. */
 bool gf_tensor_large_is_exact(const GfStep *step);
 
+/* What a launch of a layer takes of tensor cores whose samples stand in lines and whose maps are
+ * many (gpu/tensor_flat.cu): cycles of the busiest, and do blocks share tiles? */
+typedef struct GfFlatWork {
+    size_t cycles;
+    bool shared;
+} GfFlatWork;
+
+GfFlatWork gf_flat_work(const GfTask *task);
+
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be
  * `flat` (gf_tensor_is_flat()), unless it is `direct`, too; what was made is the caller's to close,
  * also after an error. `layer` is all zeros before. */

@@ -22,7 +22,7 @@ namespace
 
 using namespace gf_flat;
 
-constexpr int GROUP_MAPS = GF_FLAT_MAPS, GROUPS = 2,
+constexpr int GROUP_MAPS = GF_FLAT_MAPS, GROUPS = GF_FLAT_GROUPS,
               MULTIPLYING = GROUPS * GROUP * WARP; /* threads */
 
 /* Two groups of warps, each with 64 maps and 8 RUNS positions: of 128 maps, or of twice the
@@ -30,7 +30,7 @@ constexpr int GROUP_MAPS = GF_FLAT_MAPS, GROUPS = 2,
 template <int BLOCKS, int RUNS> struct Tile {
     static constexpr int groups = GROUPS, registers = 216, others_registers = 72;
     static constexpr int map_runs = BLOCKS, runs = RUNS, maps = BLOCKS * GROUP_MAPS;
-    static constexpr int own = RUNS * OCTET, positions = own * GROUPS / BLOCKS;
+    static constexpr int own = RUNS * OCTET, positions = gf_flat_positions(BLOCKS, RUNS);
     /* From map to map of totals in shared memory, so that four maps are in other banks. */
     static constexpr int pitch = positions % 32 == 8 ? positions : positions + 8;
 };
@@ -336,12 +336,8 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     q.tiles = stretches_of(q, T::positions);
     find_offsets(step, &q);
     find_downs(step, &q);
-    /* Narrow products wait for shared memory. */
-    constexpr size_t product = T::runs == 8 ? 48 : T::runs * 4;
-    const size_t cycles =
-        step->linear.width * static_cast<size_t>(q.octets) / 2 * 3 * GROUPS * product;
-    find_cost<T>(static_cast<size_t>(q.stages) * step->linear.height, cycles, gf_flat_parts(step),
-                 &cut);
+    find_cost<T>(static_cast<size_t>(q.stages) * step->linear.height,
+                 gf_flat_step_cycles(step, T::runs), gf_flat_parts(step), &cut);
     return cut;
 }
 

@@ -342,7 +342,6 @@ inline void find_downs(const GfStep *step, Flat *q)
  * there are; cut->cost stays where there is no room. */
 template <typename T> void find_cost(size_t steps, size_t cycles, size_t parts, Cut *cut)
 {
-    constexpr size_t meeting = 2500; /* of a cluster's blocks, each on its multiprocessor */
     Flat &q = cut->q;
     cut->threads = threads<T>;
     const size_t limit = gf_shared_limit();
@@ -350,10 +349,8 @@ template <typename T> void find_cost(size_t steps, size_t cycles, size_t parts, 
     q.map_tiles = (q.map_runs + T::map_runs - 1) / T::map_runs;
     const size_t blocks = static_cast<size_t>(q.tiles) * q.map_tiles * q.groups;
     const auto cost = [&](int of) {
-        const size_t shares = static_cast<size_t>(of);
-        return static_cast<double>(gf_divide_up(blocks * shares, gf_cluster_room(shares))) *
-               static_cast<double>(gf_flat_cycles(steps, cycles, shares) +
-                                   (shares > 1 ? meeting : 0));
+        return static_cast<double>(
+            gf_flat_cost(blocks, steps, cycles, static_cast<size_t>(of), gf_multiprocessors()));
     };
     q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
     const size_t more = q.parts > q.shares ? kept_bytes<T> : 0;

@@ -374,6 +374,7 @@ enum {
     GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
     GF_FLAT_DIRECT = 1 << 30, /* positions of a launch that has no lines */
     GF_FLAT_PARTS = 8,
+    GF_FLAT_GROUPS = 2, /* of warps, that multiply in a tile of many maps */
     GF_FLAT_CARD = 132, /* multiprocessors of the card that costs were measured on */
     GF_FLAT_MAPS = 64,  /* of a run; where a group has no more than */
     GF_FLAT_FEW = 32    /* a run is all of them, as 8, 16 or 32 */
@@ -490,11 +491,42 @@ static inline size_t gf_flat_room(size_t cluster)
     return room[cluster - 1];
 }
 
+/* The same of a card of so many. */
+static inline size_t gf_cluster_blocks(size_t cluster, size_t processors)
+{
+    const size_t room = gf_flat_room(cluster) * processors / GF_FLAT_CARD;
+    return room < 1 ? 1 : room;
+}
+
 /* What one of so many blocks that share a tile takes, in cycles: each of its steps, and the
  * rest. */
 static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t shares)
 {
     return (steps + shares - 1) / shares * step_cycles + (shares > 1 ? 6000 + 300 * shares : 5000);
+}
+
+/* Positions of a tile of many maps: of so many runs of maps, and runs of 8 positions of a group of
+ * warps. */
+static inline GF_CONSTEXPR size_t gf_flat_positions(size_t map_runs, size_t runs)
+{
+    return runs * 8 * GF_FLAT_GROUPS / map_runs;
+}
+
+/* Cycles that a step of it takes. Narrow products wait for shared memory. */
+static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
+{
+    enum { PRODUCTS = 3, NARROW = 8, RUN = 4, NARROW_RUN = 6 };
+    return step->linear.width * gf_tensor_flat(step).octets / 2 * PRODUCTS * GF_FLAT_GROUPS * runs *
+           (runs == NARROW ? NARROW_RUN : RUN);
+}
+
+/* What so many tiles take a card, so many blocks sharing each, which meet in the end. */
+static inline size_t gf_flat_cost(size_t tiles, size_t steps, size_t step_cycles, size_t shares,
+                                  size_t processors)
+{
+    enum { MEETING = 2500 };
+    return gf_units(tiles * shares, gf_cluster_blocks(shares, processors)) *
+           (gf_flat_cycles(steps, step_cycles, shares) + (shares > 1 ? MEETING : 0));
 }
 
 /* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a

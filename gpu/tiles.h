@@ -1,13 +1,44 @@
-/* What the table of algorithms and the kernels both know of constant memory, shared memory and
- * tiles. */
+/* What the table of algorithms and the kernels both know of constant memory, shared memory,
+ * tiles, and sums in f32. */
 #pragma once
 
 #include "filters/plan.h"
 
+#ifdef __cplusplus
+#define GF_CONSTEXPR constexpr /* what kernels know when compiled */
+#else
+#define GF_CONSTEXPR
+#endif
+
 enum {
     GF_CONSTANT_BYTES = 31 << 10, /* of taps as a kernel's parameter, of 32,764 in all */
-    GF_SHARED_BYTES = 96 << 10    /* of a block's shared memory, on every card since sm_80 */
+    GF_SHARED_BYTES = 96 << 10,   /* of a block's shared memory, on every card since sm_80 */
+    GF_BLOCK_BYTES = 1 << 10      /* of shared memory, that the card takes for each block */
 };
+
+/* A launch, as far as the time that it takes depends on it, for methods that know theirs. */
+typedef struct GfTask {
+    const GfStep *step;
+    size_t rows, pictures;              /* of a picture's outputs; of the launch */
+    bool vectors;                       /* are vectors of the outputs stored? */
+    size_t processors, processor_bytes; /* the card's multiprocessors, shared memory of each */
+    size_t block_bytes;                 /* and what of it a block may have */
+    bool clusters;                      /* has it clusters of blocks? */
+} GfTask;
+
+/* Blocks that a multiprocessor with `room` bytes of shared memory holds at once: of `bytes` each,
+ * `most` at most. */
+static inline size_t gf_blocks_in(size_t room, size_t most, size_t bytes)
+{
+    const size_t blocks = room / (bytes + GF_BLOCK_BYTES);
+    return blocks < 1 || most < 1 ? 1 : blocks < most ? blocks : most;
+}
+
+/* Units of so many that hold n. */
+static inline size_t gf_units(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit;
+}
 
 /* Tiles, columns x rows, that `tiled`, `cached` and `shared` can be asked for by name. */
 #define GF_TILE_SIZES(SIZE)                                                                        \
@@ -31,6 +62,21 @@ static inline size_t gf_taps_bytes(const GfStep *step, bool wide)
 {
     return step->linear.filters * gf_linear_taps(&step->linear) *
            (wide ? sizeof(double) : sizeof(float));
+}
+
+/* Taps that a method may add up one after the other, before that sum is added to others, so that
+ * f32 keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many
+ * such sums, which together are no more than width + height. */
+static inline size_t gf_chain(const GfStep *step)
+{
+    size_t taps = gf_linear_taps(&step->linear), root = 1;
+    if (taps <= GF_FLAT_TAPS)
+        return taps;
+    if (gf_step_is_layer(step))
+        return GF_LAYER_CHUNK;
+    while (root * root < taps)
+        root++;
+    return root;
 }
 
 /* Pixels from the first to the last tap of a window, both included. */
@@ -147,47 +193,3 @@ static inline size_t gf_separable_bytes(const GfLinear *linear, bool wide, size_
     return sums * (wide ? sizeof(double) : sizeof(float)) +
            (strip + linear->width - 1) * sizeof(int);
 }
-
-/* Tiles of `general`, in the order of its tilings, after those of its paper: columns, rows and maps
- * of a block, pixels and maps of a thread, teams of a block, blocks on a multiprocessor. Those of
- * fewer than 16 maps are for kernels larger than 1 x 1. */
-#define GF_GENERAL_TILES(TILE)                                                                     \
-    TILE(32, 8, 64, 8, 8, 1, 2)                                                                    \
-    TILE(32, 4, 64, 8, 8, 2, 2)                                                                    \
-    TILE(32, 4, 32, 8, 8, 4, 2)                                                                    \
-    TILE(16, 8, 16, 8, 8, 8, 2)                                                                    \
-    TILE(8, 4, 16, 4, 4, 8, 3)                                                                     \
-    TILE(32, 8, 48, 8, 8, 1, 2)                                                                    \
-    TILE(32, 8, 48, 8, 12, 1, 3)                                                                   \
-    TILE(32, 8, 32, 8, 8, 1, 4)                                                                    \
-    TILE(64, 8, 16, 8, 8, 1, 4)                                                                    \
-    TILE(64, 8, 8, 8, 8, 1, 8)                                                                     \
-    TILE(32, 16, 8, 8, 8, 1, 8)                                                                    \
-    TILE(64, 8, 4, 8, 4, 1, 8)                                                                     \
-    TILE(32, 16, 4, 8, 4, 1, 8)                                                                    \
-    TILE(16, 16, 4, 8, 4, 1, 16)
-
-/* Bytes of shared memory for a block of `general` where kernels are of any size: 16 x 8 pixels of
- * 16 maps, all taps of a channel; (size_t)-1 where no card has as much. */
-static inline size_t gf_general_bytes(const GfStep *step)
-{
-    GfTileSize window = gf_window(step);
-    if (step->stride_x > GF_SHARED_BYTES || step->stride_y > GF_SHARED_BYTES ||
-        window.columns > GF_SHARED_BYTES || window.rows > GF_SHARED_BYTES)
-        return (size_t)-1;
-    size_t pixels = (15 * step->stride_x + window.columns) * (7 * step->stride_y + window.rows);
-    return (16 * 8 * 16 + step->linear.width * step->linear.height * 20 + pixels) * sizeof(float);
-}
-
-/* Tiles of `implicit`, in the order of its tilings: maps x positions of a block and of a thread;
- * teams of a block; blocks on a multiprocessor, which bounds a thread's registers. */
-#define GF_IMPLICIT_TILES(TILE)                                                                    \
-    TILE(128, 128, 8, 8, 1, 2)                                                                     \
-    TILE(64, 128, 8, 8, 1, 3)                                                                      \
-    TILE(64, 128, 8, 8, 2, 2)                                                                      \
-    TILE(64, 64, 8, 8, 4, 1)                                                                       \
-    TILE(32, 32, 4, 8, 8, 2)                                                                       \
-    TILE(32, 128, 8, 4, 1, 4)                                                                      \
-    TILE(16, 256, 4, 8, 1, 4)                                                                      \
-    TILE(16, 32, 4, 4, 8, 2)                                                                       \
-    TILE(8, 64, 4, 4, 8, 2)

@@ -1,0 +1,175 @@
+/* Tiles of `general` and `implicit`: those that they choose on an H200 for layers of which each of
+ * their tiles was measured, where the fastest was ahead of all others by 8 % or more
+ * (bench/results/2026-11-30-h200-3.md); what their times have to obey anywhere; and what `tensor`
+ * takes of tensor cores. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gpu/tensor.h"
+
+/* A layer on pictures, whose maps are as large as they are but for the stride; and the tile, in the
+ * order of the tilings. */
+typedef struct Layer {
+    size_t pictures, channels, height, width, side, maps, groups, stride, tile;
+} Layer;
+
+static GfStep step_of(const Layer *layer)
+{
+    const size_t pad = layer->side / 2;
+    return (GfStep){.kind = GF_STEP_FILTER,
+                    .channels = layer->channels,
+                    .in_width = layer->width,
+                    .in_height = layer->height,
+                    .out_width = (layer->width + 2 * pad - layer->side) / layer->stride + 1,
+                    .out_height = (layer->height + 2 * pad - layer->side) / layer->stride + 1,
+                    .in = GF_F32,
+                    .out = GF_F32,
+                    .border = GF_BORDER_CONSTANT,
+                    .origin_x = -(ptrdiff_t)pad,
+                    .origin_y = -(ptrdiff_t)pad,
+                    .stride_x = layer->stride,
+                    .stride_y = layer->stride,
+                    .dilation_x = 1,
+                    .dilation_y = 1,
+                    .linear = {.width = layer->side,
+                               .height = layer->side,
+                               .depth = layer->channels / layer->groups,
+                               .filters = layer->maps,
+                               .groups = layer->groups}};
+}
+
+static GfTask on_h200(const GfStep *step, size_t pictures)
+{
+    return (GfTask){step, step->out_height, pictures,  step->out_width % 4 == 0,
+                    132,  228 << 10,        227 << 10, true};
+}
+
+static void test_general(void **unused)
+{
+    static const Layer layers[] = {
+        {1, 32, 93, 54, 5, 72, 1, 1, 4},   {1, 64, 110, 28, 5, 143, 1, 1, 4},
+        {1, 12, 83, 80, 7, 49, 1, 1, 3},   {1, 37, 26, 67, 3, 109, 1, 1, 5},
+        {1, 70, 37, 84, 3, 130, 1, 1, 4},  {1, 10, 40, 100, 5, 29, 1, 1, 5},
+        {1, 68, 39, 68, 5, 13, 1, 1, 5},   {1, 94, 52, 16, 1, 366, 1, 1, 4},
+        {1, 52, 8, 20, 1, 383, 1, 1, 5},   {1, 405, 18, 45, 3, 225, 15, 1, 5},
+        {2, 168, 19, 52, 3, 126, 6, 1, 3}, {1, 339, 14, 33, 3, 335, 1, 1, 4},
+        {32, 384, 55, 55, 1, 64, 1, 1, 2}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const GfStep step = step_of(&layers[i]);
+        const GfTask task = on_h200(&step, layers[i].pictures);
+        size_t tiling = GF_GENERAL_TILINGS;
+        const double cycles = gf_general_cycles(&task, &tiling);
+        if (tiling != layers[i].tile)
+            print_message("layer %zu\n", i);
+        assert_int_equal(tiling, layers[i].tile);
+        assert_true(cycles > 0.0);
+    }
+}
+
+static void test_implicit(void **unused)
+{
+    static const Layer layers[] = {
+        {1, 8, 39, 76, 5, 155, 1, 1, 5},   {1, 86, 39, 16, 5, 92, 1, 1, 4},
+        {1, 46, 76, 20, 7, 123, 1, 1, 1},  {1, 84, 52, 60, 5, 11, 1, 1, 7},
+        {1, 387, 28, 24, 1, 198, 1, 1, 5}, {1, 351, 51, 64, 1, 173, 1, 1, 2},
+        {8, 97, 25, 12, 1, 437, 1, 1, 5},  {1, 126, 44, 50, 1, 52, 1, 1, 8},
+        {1, 200, 33, 52, 1, 330, 1, 1, 2}, {1, 290, 42, 50, 1, 246, 1, 2, 5},
+        {2, 208, 27, 24, 5, 176, 8, 1, 5}, {7, 48, 50, 52, 7, 124, 1, 2, 1},
+        {4, 67, 112, 112, 1, 27, 1, 1, 5}, {3, 32, 112, 112, 3, 256, 1, 1, 1},
+        {8, 64, 93, 93, 5, 128, 1, 1, 1}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const GfStep step = step_of(&layers[i]);
+        const GfTask task = on_h200(&step, layers[i].pictures);
+        GfImplicitCut cut = {GF_IMPLICIT_TILINGS, 0};
+        const double cycles = gf_implicit_cycles(&task, 0, &cut);
+        if (cut.tiling != layers[i].tile)
+            print_message("layer %zu\n", i);
+        assert_int_equal(cut.tiling, layers[i].tile);
+        /* No other tile takes less, and the one that is asked for is what is described. */
+        for (size_t asked = 1; asked <= GF_IMPLICIT_TILINGS; asked++) {
+            GfImplicitCut other;
+            assert_true(gf_implicit_cycles(&task, asked, &other) >= cycles);
+            assert_int_equal(other.tiling, asked - 1);
+        }
+    }
+}
+
+/* Blocks share a tile where tiles are few and taps many, and the card lets them. */
+static void test_clusters(void **unused)
+{
+    const Layer deep = {1, 512, 14, 14, 3, 64, 1, 1, 0};
+    const GfStep step = step_of(&deep);
+    GfTask task = on_h200(&step, 1);
+    GfImplicitCut cut;
+    (void)unused;
+    const double shared = gf_implicit_cycles(&task, 0, &cut);
+    assert_true(cut.cluster > 1);
+    task.clusters = false;
+    assert_true(gf_implicit_cycles(&task, 0, &cut) > shared);
+    assert_int_equal(cut.cluster, 1);
+    task.clusters = true;
+    task.pictures = 1024;
+    gf_implicit_cycles(&task, 0, &cut);
+    assert_int_equal(cut.cluster, 1);
+}
+
+/* More pictures, rows that are no vectors, and fewer multiprocessors take longer. */
+static void test_times(void **unused)
+{
+    const Layer layer = {8, 48, 40, 40, 3, 96, 1, 1, 0};
+    const GfStep step = step_of(&layer);
+    const GfTask task = on_h200(&step, 8);
+    GfTask more = task, apart = task, small = task;
+    (void)unused;
+    more.pictures = 16;
+    apart.vectors = false;
+    small.processors = 66;
+    const GfTask longer[] = {more, apart, small};
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        assert_true(gf_general_cycles(&longer[i], NULL) > gf_general_cycles(&task, NULL));
+        assert_true(gf_implicit_cycles(&longer[i], 0, NULL) > gf_implicit_cycles(&task, 0, NULL));
+    }
+}
+
+/* As worked out by hand from the tiles: a step of 3 taps of 2 octets is 864 cycles of a narrow tile
+ * (3 taps, 3 products, 2 groups, 8 runs of 6), of which 66 have a multiprocessor each; of 5 taps
+ * 1920 of a wide one (5, 3, 2, 16 runs of 4), of which 17 share their 5 steps with 4 others. Of
+ * single taps a step of 8 octets is 1536 (4, 3, 2, 16 of 4). */
+static void test_tensor_cores(void **unused)
+{
+    static const struct {
+        Layer layer;
+        size_t cycles;
+        bool shared;
+    } cases[] = {{{1, 16, 64, 64, 3, 128, 1, 1, 0}, (size_t)3 * 864, false},
+                 {{1, 16, 64, 64, 5, 64, 1, 1, 0}, 1920, true},
+                 {{1, 384, 20, 20, 1, 512, 1, 1, 0}, 1536, true},
+                 {{32, 512, 28, 28, 1, 1024, 1, 2, 0}, (size_t)3 * 8 * 1536, false}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const GfStep step = step_of(&cases[i].layer);
+        GfTask task = on_h200(&step, cases[i].layer.pictures);
+        const GfFlatWork work = gf_flat_work(&task);
+        assert_int_equal(work.cycles, cases[i].cycles);
+        assert_int_equal(work.shared, cases[i].shared);
+        task.clusters = false;
+        assert_false(gf_flat_work(&task).shared);
+        assert_true(gf_flat_work(&task).cycles >= work.cycles);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_general),      cmocka_unit_test(test_implicit),
+        cmocka_unit_test(test_clusters),     cmocka_unit_test(test_times),
+        cmocka_unit_test(test_tensor_cores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
