@@ -519,10 +519,8 @@ static bool is_direct(const GfStep *step, const GfCard *card)
     return card->groups && gf_tensor_is_direct(step) && gf_tensor_is_flat(step);
 }
 
-/* What these take the methods themselves know (gpu/general.c, gpu/implicit.c), in cycles of the
- * card that all costs were measured on. */
-static const double CYCLE = 5.05e-4; /* microseconds */
-
+/* For methods that know what they take: on the card that all costs were measured on, with clusters
+ * or without. */
 static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     enum { PROCESSOR_BYTES = 228 << 10, BLOCK_BYTES = 227 << 10 };
@@ -530,9 +528,10 @@ static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
                     GF_FLAT_CARD, PROCESSOR_BYTES,  BLOCK_BYTES,   card->capability >= 90};
 }
 
-/* The same of `tensor` on many maps whose samples stand in lines, of whose launch it knows the
- * cycles (gpu/tensor_flat.c): each of them, blocks that share tiles, and each output. Squares by
- * 981 layers, groups among them, single taps by 150 (bench/results/2026-11-30-h200-3.md). */
+/* Microseconds of `tensor` on many maps whose samples stand in lines, of which it knows the cycles
+ * (gpu/tensor_flat.c): what a launch takes; each cycle; that blocks share tiles; each output, the
+ * more where vectors are not stored; and each number that is read. Squares by 981 layers, groups
+ * among them, single taps by 150 (bench/results/2026-11-30-h200-3.md). */
 typedef struct Lines {
     double launch, cycle, shares, output, apart, read;
 } Lines;
@@ -566,6 +565,9 @@ static double tensor_cost(const GfStep *step, const GfUse *use, const GfCard *ca
     const bool few = costs->few_maps.launch > 0.0 && maps <= FEW_MAPS;
     return cost_of(step, use, few ? &costs->few_maps : &costs->tensor);
 }
+
+/* What these take the methods themselves know, in cycles. */
+static const double CYCLE = 5.05e-4; /* microseconds */
 
 static double general_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
