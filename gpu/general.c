@@ -29,12 +29,6 @@ static bool find_row(size_t side, size_t i, Row *row)
     return true;
 }
 
-/* How much of the units that hold n is filled. */
-static double filled(size_t n, int unit)
-{
-    return (double)n / (double)(gf_units(n, (size_t)unit) * (size_t)unit);
-}
-
 /* Channels of a group; their chains; and stages, where each of a tile's teams has every so many-th
  * chain. */
 typedef struct Depth {
@@ -55,8 +49,9 @@ static double work_of(const GfTask *task, const Row *row, const Depth *depth)
     const GfStep *step = task->step;
     const GfGeneralTile *tile = &row->tile;
     const size_t taps = (size_t)(tile->channels * tile->side * tile->side);
-    const double maps = filled(step->linear.filters / step->linear.groups, tile->maps);
-    const double pixels = filled(step->out_width, tile->width) * filled(task->rows, tile->height);
+    const double maps = gf_filled(step->linear.filters / step->linear.groups, (size_t)tile->maps);
+    const double pixels = gf_filled(step->out_width, (size_t)tile->width) *
+                          gf_filled(task->rows, (size_t)tile->height);
     const double channels = (double)depth->channels, stages = (double)depth->stages;
     const double sums = tile->thread_pixels * tile->thread_maps;
     const double products = channels * tile->side * tile->side * sums * row->slots;

@@ -76,8 +76,7 @@ static double cycles_of(const GfTask *task, const Product *product, const Row *r
     const double chains = (double)gf_units(product->chains, cluster);
     const double stages = (double)(product->chain / GF_IMPLICIT_STEP);
     const double warps = tile->team / 32, sums = tile->thread_maps * tile->thread_positions;
-    const double maps = (double)product->maps /
-                        (double)(gf_units(product->maps, (size_t)tile->maps) * (size_t)tile->maps);
+    const double maps = gf_filled(product->maps, (size_t)tile->maps);
     const double brought =
         gathering(task->step) * GF_IMPLICIT_STEP * tile->fours + 100.0 * tile->weights;
     const double stage = warps * GF_IMPLICIT_STEP * row->slots * sums + brought / 32.0;

@@ -35,7 +35,7 @@ static size_t longer_side(const GfLinear *linear)
 
 static double round_up(size_t n, size_t unit)
 {
-    return unit > 1 ? (double)((n + unit - 1) / unit * unit) : (double)n;
+    return unit > 1 ? (double)(gf_units(n, unit) * unit) : (double)n;
 }
 
 /* That a launch makes of each map. */
@@ -451,7 +451,9 @@ enum { FEW_MAPS = 16 }; /* of a group, for which `tensor` has other kernels */
 
 /* Of the methods that are tried one after the other; `tensor` has other kernels for few maps, and
  * where the card has groups for up to GF_FLAT_FEW, and for single taps whose samples it reads as
- * they are. One whose launch takes nothing is none. */
+ * they are; others of many maps stand in lines there (below). So `tensor` of layers that can be
+ * lines is for cards without groups, of which none was measured. One whose launch takes nothing is
+ * none. */
 typedef struct Costs {
     Cost tensor, few_maps, few_columns, direct, shared;
 } Costs;
@@ -494,12 +496,17 @@ static const Costs *costs_of(const GfLinear *linear)
     return linear->depth > GF_FIRST_CHANNELS ? &of_groups : &of_shallow_groups;
 }
 
+/* Numbers that are read. */
+static double inputs_of(const GfStep *step, const GfUse *use)
+{
+    return (double)step->in_width * (double)step->in_height * (double)use->pictures *
+           (double)(step->linear.depth * step->linear.groups);
+}
+
 static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
 {
     const GfLinear *linear = &step->linear;
-    const double pictures = (double)use->pictures, groups = (double)linear->groups;
-    const double inputs = (double)step->in_width * (double)step->in_height * pictures *
-                          (double)linear->depth * groups;
+    const double groups = (double)linear->groups;
     const double sums =
         pixels_of(step, use) * groups * round_up(gf_maps_of_group(linear), cost->maps);
     const double column = (double)linear->height * round_up(linear->depth, cost->channels);
@@ -510,7 +517,7 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
     const bool vectors =
         has_vectors(step, use) || (cost->planes && step->out_width * step->out_height % 4 == 0);
     const double sum = cost->sum + (vectors ? 0.0 : cost->apart);
-    return cost->launch + adding * wide + sum * sums + cost->read * inputs;
+    return cost->launch + adding * wide + sum * sums + cost->read * inputs_of(step, use);
 }
 
 /* Are samples read as they are? */
@@ -544,12 +551,11 @@ static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *car
     const Lines *lines = is_pointwise(&step->linear) ? &pixel_lines : &square_lines;
     const GfTask task = task_of(step, use, card);
     const GfFlatWork work = gf_flat_work(&task);
-    const double inputs = (double)step->in_width * (double)step->in_height * (double)use->pictures *
-                          (double)(step->linear.depth * step->linear.groups);
     const double output = lines->output + (task.vectors ? 0.0 : lines->apart);
     return lines->launch + lines->cycle * (double)work.cycles +
            (work.shared ? lines->shares : 0.0) +
-           output * pixels_of(step, use) * (double)step->linear.filters + lines->read * inputs;
+           output * pixels_of(step, use) * (double)step->linear.filters +
+           lines->read * inputs_of(step, use);
 }
 
 static double tensor_cost(const GfStep *step, const GfUse *use, const GfCard *card)

@@ -1,5 +1,7 @@
-/* What a layer takes of tensor cores whose samples stand in lines (gpu/tensor_flat.cu), by which
- * `auto` estimates its time. */
+/* What a layer takes of tensor cores whose samples stand in lines, by which `auto` estimates its
+ * time: with the cheapest tile, as gpu/tensor_flat.cu has it. Whether that has room in shared
+ * memory is not asked: where it has none, as some of single taps and of strides, another one is
+ * launched. */
 #include "gpu/tensor.h"
 
 GfFlatWork gf_flat_work(const GfTask *task)

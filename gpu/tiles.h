@@ -40,6 +40,12 @@ static inline size_t gf_units(size_t n, size_t unit)
     return (n + unit - 1) / unit;
 }
 
+/* How much of them n fills. */
+static inline double gf_filled(size_t n, size_t unit)
+{
+    return (double)n / (double)(gf_units(n, unit) * unit);
+}
+
 /* Tiles, columns x rows, that `tiled`, `cached` and `shared` can be asked for by name. */
 #define GF_TILE_SIZES(SIZE)                                                                        \
     SIZE(8, 8) SIZE(16, 16) SIZE(32, 8) SIZE(32, 16) SIZE(32, 32) SIZE(64, 8)

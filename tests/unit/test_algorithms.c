@@ -379,8 +379,9 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "general");
 }
 
-/* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md, the last
- * twelve 2026-11-30-h200-3.md): channels and maps of each group; height and width of the maps. */
+/* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md; the last
+ * twelve are some of those that the estimates of 2026-11-30-h200-3.md were fitted to): channels and
+ * maps of each group; height and width of the maps. */
 static void test_groups(void **unused)
 {
     static const struct {
