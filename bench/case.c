@@ -83,24 +83,33 @@ static GfStep plain_step(const Spec *spec, size_t channels, size_t width, size_t
                     .gain = 1.0};
 }
 
-static void set_linear(GfStep *step, size_t filters, size_t side, size_t padding, size_t stride,
+/* Of a kernel. */
+typedef struct Side {
+    size_t columns, rows;
+} Side;
+
+/* Padding as of Spec. */
+static void set_linear(GfStep *step, size_t filters, Side side, size_t padding, size_t stride,
                        size_t dilation)
 {
     stride = stride ? stride : 1;
     dilation = dilation ? dilation : 1;
-    const size_t reach = (side - 1) * dilation + 1;
+    const size_t right = (side.columns - 1) * dilation, below = (side.rows - 1) * dilation;
+    const size_t across = padding + side.columns / 2 - side.rows / 2;
     step->dilation_x = step->dilation_y = dilation;
     step->stride_x = step->stride_y = stride;
-    step->taps_x = step->taps_y = side;
-    step->origin_x = step->origin_y = -(ptrdiff_t)padding;
-    step->out_width = (step->in_width + 2 * padding - reach) / stride + 1;
-    step->out_height = (step->in_height + 2 * padding - reach) / stride + 1;
+    step->taps_x = side.columns;
+    step->taps_y = side.rows;
+    step->origin_x = -(ptrdiff_t)across;
+    step->origin_y = -(ptrdiff_t)padding;
+    step->out_width = (step->in_width + 2 * across - right - 1) / stride + 1;
+    step->out_height = (step->in_height + 2 * padding - below - 1) / stride + 1;
     step->linear = (GfLinear){.filters = filters,
-                              .width = side,
-                              .height = side,
+                              .width = side.columns,
+                              .height = side.rows,
                               .groups = 1,
-                              .anchor_x = side / 2,
-                              .anchor_y = side / 2,
+                              .anchor_x = side.columns / 2,
+                              .anchor_y = side.rows / 2,
                               .scale = 1.0,
                               .sampling = gf_sampling_plain()};
 }
@@ -110,7 +119,8 @@ static GfStep layer_step(const Spec *spec, const GfStep *before, size_t filters,
     GfStep step =
         before ? plain_step(spec, before->out_channels, before->out_width, before->out_height)
                : plain_step(spec, spec->channels, spec->width, spec->height);
-    set_linear(&step, filters, spec->kernel, padding, before ? 1 : spec->stride,
+    const Side side = {spec->columns ? spec->columns : spec->kernel, spec->kernel};
+    set_linear(&step, filters, side, padding, before ? 1 : spec->stride,
                before ? 1 : spec->dilation);
     step.in = before ? GF_F32 : spec->in;
     step.linear.groups = spec->groups && !before ? spec->groups : 1;
@@ -143,7 +153,8 @@ static GfStep pool_step(const Spec *spec, const GfStep *before)
 static GfStep bank_step(const Spec *spec)
 {
     GfStep step = plain_step(spec, spec->channels, spec->width, spec->height);
-    set_linear(&step, spec->taps == TAPS_SOBEL ? 2 : 1, spec->kernel, spec->kernel / 2, 1, 1);
+    const Side side = {spec->kernel, spec->kernel};
+    set_linear(&step, spec->taps == TAPS_SOBEL ? 2 : 1, side, spec->kernel / 2, 1, 1);
     step.combine.op = spec->taps == TAPS_SOBEL ? GF_COMBINE_L2 : GF_COMBINE_NONE;
     step.separable = spec->taps == TAPS_GAUSS;
     return step;

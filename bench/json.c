@@ -63,11 +63,12 @@ static json_t *score_json(const Result *result, const Score *score)
 
 static json_t *spec_json(const Spec *spec)
 {
-    return json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "in",
+    return json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "in",
                      gf_sample_name(spec->in), "out", gf_sample_name(spec->out), "layer",
                      spec->layer, "batch", (json_int_t)spec->batch, "channels",
                      (json_int_t)spec->channels, "width", (json_int_t)spec->width, "height",
-                     (json_int_t)spec->height, "kernel", (json_int_t)spec->kernel, "filters",
+                     (json_int_t)spec->height, "kernel", (json_int_t)spec->kernel, "columns",
+                     (json_int_t)(spec->columns ? spec->columns : spec->kernel), "filters",
                      (json_int_t)spec->filters, "padding", (json_int_t)spec->padding, "stride",
                      (json_int_t)(spec->stride ? spec->stride : 1), "groups",
                      (json_int_t)(spec->groups ? spec->groups : 1), "dilation",

@@ -26,10 +26,12 @@ static const char *taps_name(Taps taps)
 static void layer_name(const Spec *spec, char *name, size_t size)
 {
     char batch[32] = "", stride[32] = "", then[64] = "";
-    char groups[32] = "", dilation[32] = "";
+    char groups[32] = "", dilation[32] = "", columns[32] = "";
     const bool real = spec->in == GF_F32;
     if (spec->batch > 1)
         snprintf(batch, sizeof batch, "%zux", spec->batch);
+    if (spec->columns > 0)
+        snprintf(columns, sizeof columns, "x%zu", spec->columns);
     if (spec->stride > 1)
         snprintf(stride, sizeof stride, " S=%zu", spec->stride);
     if (spec->groups > 1 && spec->groups == spec->channels)
@@ -42,11 +44,11 @@ static void layer_name(const Spec *spec, char *name, size_t size)
         snprintf(then, sizeof then, " relu pool F=%zu relu pool", spec->second);
     else if (spec->pooled)
         snprintf(then, sizeof then, " relu pool");
-    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu F=%zu%s%s%s%s",
+    snprintf(name, size, "%s%s%s%s%s%zux%zux%zu K=%zu%s F=%zu%s%s%s%s",
              spec->label ? spec->label : "", spec->label ? " " : "",
              real ? "" : gf_sample_name(spec->in), real ? "" : " ", batch, spec->channels,
-             spec->height, spec->width, spec->kernel, spec->filters, stride, dilation, groups,
-             then);
+             spec->height, spec->width, spec->kernel, columns, spec->filters, stride, dilation,
+             groups, then);
 }
 
 const char *spec_name(const Spec *spec, char *name, size_t size)

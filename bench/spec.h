@@ -22,8 +22,10 @@ typedef struct Spec {
     bool layer;
     Taps taps;
     size_t batch, channels, width, height;
-    size_t kernel, filters;  /* side; output channels of a layer */
-    size_t padding, stride;  /* of a layer; a stride of 0 is 1 */
+    size_t kernel, filters;  /* side, or rows; output channels of a layer */
+    size_t columns;          /* of a layer's kernel that is no square; 0: it is one */
+    size_t padding, stride;  /* of a layer; a stride of 0 is 1. Padding above and below; left and
+                                right as much more as half the columns are more than half the rows */
     size_t groups, dilation; /* of a layer; 0 is 1 */
     bool wide;               /* sums in f64, as of pipelines that need them */
     bool pooled;             /* the layer goes on: ReLU, 2 x 2 max pool */

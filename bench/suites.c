@@ -423,6 +423,85 @@ static GfStatus first_cases(Specs *specs)
 
 /* ---- networks: layers from the middle of known ones ---- */
 
+/* Kernels that are no squares of an odd side. */
+static GfStatus other_kernel_cases(Specs *specs, size_t batch)
+{
+    static const Spec layers[] = {{.label = "Inception-v3",
+                                   .channels = 128,
+                                   .width = 17,
+                                   .kernel = 1,
+                                   .columns = 7,
+                                   .filters = 128},
+                                  {.label = "Inception-v3",
+                                   .channels = 128,
+                                   .width = 17,
+                                   .kernel = 7,
+                                   .columns = 1,
+                                   .filters = 192,
+                                   .padding = 3},
+                                  {.label = "Inception-v3",
+                                   .channels = 192,
+                                   .width = 17,
+                                   .kernel = 1,
+                                   .columns = 7,
+                                   .filters = 192},
+                                  {.label = "Inception-v3",
+                                   .channels = 192,
+                                   .width = 17,
+                                   .kernel = 7,
+                                   .columns = 1,
+                                   .filters = 192,
+                                   .padding = 3},
+                                  {.label = "Inception-v3",
+                                   .channels = 384,
+                                   .width = 8,
+                                   .kernel = 1,
+                                   .columns = 3,
+                                   .filters = 384},
+                                  {.label = "Inception-v3",
+                                   .channels = 384,
+                                   .width = 8,
+                                   .kernel = 3,
+                                   .columns = 1,
+                                   .filters = 384,
+                                   .padding = 1},
+                                  {.label = "ConvNeXt",
+                                   .channels = 96,
+                                   .width = 56,
+                                   .kernel = 2,
+                                   .filters = 192,
+                                   .stride = 2},
+                                  {.label = "ConvNeXt",
+                                   .channels = 384,
+                                   .width = 14,
+                                   .kernel = 2,
+                                   .filters = 768,
+                                   .stride = 2},
+                                  {.label = "pix2pix",
+                                   .channels = 64,
+                                   .width = 128,
+                                   .kernel = 4,
+                                   .filters = 128,
+                                   .padding = 1,
+                                   .stride = 2},
+                                  {.label = "pix2pix",
+                                   .channels = 256,
+                                   .width = 32,
+                                   .kernel = 4,
+                                   .filters = 512,
+                                   .padding = 1,
+                                   .stride = 2}};
+    for (size_t i = 0; i < COUNT(layers); i++) {
+        Spec spec = layers[i];
+        spec.in = spec.out = GF_F32;
+        spec.layer = true;
+        spec.batch = batch;
+        spec.height = spec.width;
+        GF_TRY(specs_add(specs, spec));
+    }
+    return GF_OK;
+}
+
 static GfStatus network_cases(Specs *specs)
 {
     static const size_t batches[] = {1, 8, 32};
@@ -476,6 +555,8 @@ static GfStatus network_cases(Specs *specs)
                               .stride = layers[i].stride,
                               .groups = layers[i].filters ? layers[i].groups : layers[i].channels,
                               .dilation = layers[i].dilation}));
+    for (size_t b = 0; b < COUNT(batches); b++)
+        GF_TRY(other_kernel_cases(specs, batches[b]));
     return GF_OK;
 }
 

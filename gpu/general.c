@@ -84,7 +84,8 @@ static double cycles_of(const GfTask *task, const Row *row)
     const double work = work_of(task, row, &depth);
     const double stage = (tile->side == 1 ? 710.0 : 310.0) + (tile->threads < 128 ? 700.0 : 0.0);
     const double warps = tile->team / 32 * fmin((double)depth.chains, tile->teams);
-    const double alone = 2030.0 + stage * (double)depth.stages + 2.04 * work / warps;
+    const double places = 152.0 * tile->places / tile->team; /* found one after the other */
+    const double alone = 2030.0 + places + stage * (double)depth.stages + 2.04 * work / warps;
     return (double)most * work + (double)gf_units(most, together) * alone;
 }
 

@@ -7,6 +7,7 @@
 #include "filters/plan.h"
 #include "gpu/general_tiles.h"
 #include "gpu/implicit_tiles.h"
+#include "gpu/shared_tiles.h"
 #include "gpu/tensor_shape.h"
 #include "gpu/tiles.h"
 

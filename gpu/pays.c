@@ -436,63 +436,41 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 
 /* ---- layers of many channels ---- */
 
-/* Microseconds of a layer, fitted to layers that were measured: what a launch takes; each tap,
- * which a block's threads wait for; the multiply-adds, of maps (and of channels) that fill up whole
- * units; each sum, the more where vectors are not stored; and each number that is read. */
+/* Microseconds of a layer by `tensor`, for cards without groups of warps that multiply, and for what
+ * has no lines, fitted to layers that were measured: what a launch takes; each tap, which a block's
+ * threads wait for; the multiply-adds, of maps (and of channels) that fill up whole units; each
+ * sum, the more where vectors are not stored; and each number that is read. */
 typedef struct Cost {
     double launch, tap, product, sum;
     size_t maps, channels, taps; /* units, 0 is 1; taps of a row */
     double wide;                 /* times taps and products of kernels wider than 3; 0 is 1 */
     double apart, read;
-    bool planes; /* are vectors of a map's whole plane? else of its rows */
 } Cost;
 
-enum { FEW_MAPS = 16 }; /* of a group, for which `tensor` has other kernels */
+enum { FEW_MAPS = 16 }; /* of a group, for which it has other kernels, larger than 1 x 1 */
 
-/* Of the methods that are tried one after the other; `tensor` has other kernels for few maps, and
- * where the card has groups for up to GF_FLAT_FEW, and for single taps whose samples it reads as
- * they are; others of many maps stand in lines there (below). So `tensor` of layers that can be
- * lines is for cards without groups, of which none was measured. One whose launch takes nothing is
- * none. */
-typedef struct Costs {
-    Cost tensor, few_maps, few_columns, direct, shared;
-} Costs;
+/* Squares by 277 layers (bench/results/2026-11-29-h200-5.md); few maps, for which a row of taps
+ * takes as long as eight, by 64 (2026-11-29-h200.md); single taps by 515 (2026-11-29-h200-6.md). In
+ * groups squares by 351, those of up to GF_FIRST_CHANNELS channels by 116, single taps by 137
+ * (2026-11-30-h200-3.md). */
+static const Cost of_squares = {6.66,       9e-4,           8.42e-9,        1.66e-6,
+                                .maps = 64, .channels = 16, .read = 3.01e-6};
+static const Cost of_few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04};
+static const Cost of_pixels = {6.24,       3.32e-3,        3.95e-8,        3.2e-7,
+                               .maps = 64, .channels = 16, .read = 2.26e-6};
+static const Cost of_groups = {7.05, 7.8e-4, 8.56e-9,      1.3e-7,
+                               64,   16,     .wide = 1.07, .read = 5.86e-6};
+static const Cost of_shallow_groups = {4.43, 7.92e-3, 1.52e-8,      2.99e-6,
+                                       64,   16,      .wide = 0.72, .apart = 2.98e-6};
+static const Cost of_pixels_in_groups = {4.44, 1.75e-2, 1.01e-8,         3.06e-6,
+                                         64,   16,      .apart = 3.1e-7, .read = 1.4e-7};
 
-/* Squares: by 277 layers, few columns by 131 (bench/results/2026-11-29-h200-5.md); few maps, for
- * which a row of taps takes as long as eight, by 64 (2026-11-29-h200.md). */
-static const Costs of_squares = {
-    .tensor = {6.66, 9e-4, 8.42e-9, 1.66e-6, .maps = 64, .channels = 16, .read = 3.01e-6},
-    .few_maps = {8.22, 2.1e-3, 4.96e-8, 3.6e-6, 16, 16, .taps = 8, .wide = 1.04},
-    .few_columns = {5.4, 4.3e-4, 1.15e-8, 2.71e-6, 16, 16, .wide = 1.22, .read = 3.8e-6}};
-
-/* Single taps as they are by 346 layers (2026-11-30-h200-3.md), others by 515
- * (2026-11-29-h200-6.md). */
-static const Costs of_pixels = {
-    .direct = {3.3, 2.19e-2, 1.06e-8, 5.91e-7, 64, 32, .apart = 2.44e-6, .read = 5.96e-7,
-               .planes = true},
-    .tensor = {6.24, 3.32e-3, 3.95e-8, 3.2e-7, .maps = 64, .channels = 16, .read = 2.26e-6}};
-
-/* Squares in groups, by 351 layers; those of up to GF_FIRST_CHANNELS channels, which have no lines,
- * by 116; single taps, by 137 (2026-11-30-h200-3.md). */
-static const Costs of_groups = {
-    .tensor = {7.05, 7.8e-4, 8.56e-9, 1.3e-7, 64, 16, .wide = 1.07, .read = 5.86e-6},
-    .few_columns = {4.58, 2.19e-3, 1.06e-8, 3.51e-6, 16, 16, .wide = 1.2, .read = 4.8e-6},
-    .shared = {3.95, 7.72e-2, 2.8e-7, 1.64e-6, .wide = 0.58, .apart = 4.58e-6, .read = 5.63e-6}};
-static const Costs of_shallow_groups = {
-    .tensor = {4.43, 7.92e-3, 1.52e-8, 2.99e-6, 64, 16, .wide = 0.72, .apart = 2.98e-6},
-    .shared = {2.12, 8.97e-2, 3.42e-7, 2.7e-6, .wide = 0.52, .apart = 4.76e-6, .read = 4.73e-6}};
-static const Costs of_pixels_in_groups = {
-    .direct = {3.64, 1.15e-2, 1.09e-8, 8.82e-7, 64, 16, .apart = 6.1e-7, .read = 5.35e-7,
-               .planes = true},
-    .tensor = {4.44, 1.75e-2, 1.01e-8, 3.06e-6, 64, 16, .apart = 3.1e-7, .read = 1.4e-7},
-    .shared = {1.47, 0.846, 1.27e-6, 5.25e-6, .read = 5.24e-6}};
-
-static const Costs *costs_of(const GfLinear *linear)
+static const Cost *cost_table(const GfLinear *linear)
 {
     if (is_pointwise(linear))
         return linear->groups == 1 ? &of_pixels : &of_pixels_in_groups;
     if (linear->groups == 1)
-        return &of_squares;
+        return linear->filters <= FEW_MAPS ? &of_few_maps : &of_squares;
     return linear->depth > GF_FIRST_CHANNELS ? &of_groups : &of_shallow_groups;
 }
 
@@ -501,6 +479,12 @@ static double inputs_of(const GfStep *step, const GfUse *use)
 {
     return (double)step->in_width * (double)step->in_height * (double)use->pictures *
            (double)(step->linear.depth * step->linear.groups);
+}
+
+/* And that are made. */
+static double outputs_of(const GfStep *step, const GfUse *use)
+{
+    return pixels_of(step, use) * (double)step->linear.filters;
 }
 
 static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
@@ -514,9 +498,7 @@ static double cost_of(const GfStep *step, const GfUse *use, const Cost *cost)
     const double products = column * round_up(linear->width, cost->taps) * sums;
     const double adding = cost->tap * taps + cost->product * products;
     const double wide = linear->width > 3 && cost->wide > 0.0 ? cost->wide : 1.0;
-    const bool vectors =
-        has_vectors(step, use) || (cost->planes && step->out_width * step->out_height % 4 == 0);
-    const double sum = cost->sum + (vectors ? 0.0 : cost->apart);
+    const double sum = cost->sum + (has_vectors(step, use) ? 0.0 : cost->apart);
     return cost->launch + adding * wide + sum * sums + cost->read * inputs_of(step, use);
 }
 
@@ -531,8 +513,15 @@ static bool is_direct(const GfStep *step, const GfCard *card)
 static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     enum { PROCESSOR_BYTES = 228 << 10, BLOCK_BYTES = 227 << 10 };
-    return (GfTask){step,         step->out_height, use->pictures, has_vectors(step, use),
-                    GF_FLAT_CARD, PROCESSOR_BYTES,  BLOCK_BYTES,   card->capability >= 90};
+    return (GfTask){step,
+                    step->out_height,
+                    use->pictures,
+                    use->wide,
+                    has_vectors(step, use),
+                    GF_FLAT_CARD,
+                    PROCESSOR_BYTES,
+                    BLOCK_BYTES,
+                    card->capability >= 90};
 }
 
 /* Microseconds of `tensor` on many maps whose samples stand in lines, of which it knows the cycles
@@ -543,7 +532,7 @@ typedef struct Lines {
     double launch, cycle, shares, output, apart, read;
 } Lines;
 
-static const Lines square_lines = {4.2, 5.97e-4, 2.4, 3.15e-6, 1.5e-6, 4.25e-6};
+static const Lines square_lines = {4.2, 5.97e-4, 2.7, 3.15e-6, 1.5e-6, 4.25e-6};
 static const Lines pixel_lines = {4.7, 8.69e-4, 1.13, 2.95e-6, 6.4e-7, 2.2e-6};
 
 static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *card)
@@ -553,23 +542,52 @@ static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *car
     const GfFlatWork work = gf_flat_work(&task);
     const double output = lines->output + (task.vectors ? 0.0 : lines->apart);
     return lines->launch + lines->cycle * (double)work.cycles +
-           (work.shared ? lines->shares : 0.0) +
-           output * pixels_of(step, use) * (double)step->linear.filters +
+           (work.shared ? lines->shares : 0.0) + output * outputs_of(step, use) +
            lines->read * inputs_of(step, use);
+}
+
+/* The same of few maps: what a launch takes, and each of the busiest multiprocessor's blocks; cycles
+ * of its products, and of what they wait for; and as above. By 283 layers of squares, in groups and
+ * not (bench/results/2026-11-30-h200-4.md). */
+static double few_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double launch = 1.95, block = 3.09, product = 4.71e-4, brought = 3.1e-4, shares = 0.88,
+                 output = 1.82e-6, read = 2.57e-6;
+    const GfTask task = task_of(step, use, card);
+    const GfFewWork work = gf_few_work(&task);
+    return launch + block * (double)work.blocks + product * (double)work.products +
+           brought * (double)work.brought + (work.shared ? shares : 0.0) +
+           output * outputs_of(step, use) + read * inputs_of(step, use);
+}
+
+/* And of single taps whose samples it reads as they are: what a launch takes; each tile of the
+ * busiest multiprocessor, with cycles of products, and of making halves of samples, which take
+ * longer where no vectors of planes are read; and each output. By 308 layers, in groups and not
+ * (bench/results/2026-11-30-h200-4.md). */
+static double direct_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double launch = 3.09, tile = 0.395, product = 9.22e-4, converting = 8.81e-4,
+                 single = 3.86e-4, strided = 1.334e-3, output = 5.89e-7, apart = 2.78e-6;
+    const GfTask task = task_of(step, use, card);
+    const GfPixelsCut cut =
+        gf_pixels_cut(step, task.pictures * step->out_height * step->out_width, task.processors);
+    const bool strides = step->stride_x > 1 || step->stride_y > 1;
+    const bool reads = !use->packed || step->in_width * step->in_height % 4 == 0;
+    const bool stores = !use->packed || step->out_width * step->out_height % 4 == 0;
+    const double a_number = converting + (strides ? strided : reads ? 0.0 : single);
+    return launch +
+           (double)cut.tiles *
+               (tile + product * (double)cut.products + a_number * (double)cut.converting) +
+           (output + (stores ? 0.0 : apart)) * outputs_of(step, use);
 }
 
 static double tensor_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const Costs *costs = costs_of(&step->linear);
-    const size_t maps = gf_maps_of_group(&step->linear);
-    if (costs->direct.launch > 0.0 && is_direct(step, card))
-        return cost_of(step, use, &costs->direct);
-    if (card->groups && costs->few_columns.launch > 0.0 && maps <= GF_FLAT_FEW)
-        return cost_of(step, use, &costs->few_columns);
+    if (is_direct(step, card))
+        return direct_cost(step, use, card);
     if (card->groups && gf_tensor_is_flat(step))
-        return lines_cost(step, use, card);
-    const bool few = costs->few_maps.launch > 0.0 && maps <= FEW_MAPS;
-    return cost_of(step, use, few ? &costs->few_maps : &costs->tensor);
+        return gf_tensor_flat(step).few ? few_cost(step, use, card) : lines_cost(step, use, card);
+    return cost_of(step, use, cost_table(&step->linear));
 }
 
 /* What these take the methods themselves know, in cycles. */
@@ -577,41 +595,45 @@ static const double CYCLE = 5.05e-4; /* microseconds */
 
 static double general_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const double launch = 0.79;
+    const double launch = 0.41;
     const GfTask task = task_of(step, use, card);
     return launch + CYCLE * gf_general_cycles(&task, NULL);
 }
 
-static double implicit_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+static double shared_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const double output = 6.7e-7; /* on its way to memory */
+    const double launch = 0.81, output = 2.6e-6, read = 6.5e-7;
     const GfTask task = task_of(step, use, card);
-    return CYCLE * gf_implicit_cycles(&task, 0, NULL) +
-           output * pixels_of(step, use) * (double)step->linear.filters;
+    return launch + CYCLE * gf_shared_cycles(&task, 0, NULL) + output * outputs_of(step, use) +
+           read * inputs_of(step, use);
 }
 
-/* What the fastest takes of those that are tried after `general`, and after `tensor`. `general` has
- * kernels only for windows and taps that are side by side. */
+static double implicit_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double launch = 0.18, apart = 1.11e-6, read = 2.6e-7;
+    const GfTask task = task_of(step, use, card);
+    return launch + CYCLE * gf_implicit_cycles(&task, 0, NULL) +
+           (task.vectors ? 0.0 : apart * outputs_of(step, use)) + read * inputs_of(step, use);
+}
+
+/* Has `general` kernels for it? Those that it has for all layers do not pay. */
+static bool is_for_general(const GfStep *step)
+{
+    const GfLinear *linear = &step->linear;
+    return gf_step_is_dense(step) && !gf_is_depthwise(linear) &&
+           (is_pointwise(linear) || gf_is_usual_square(linear));
+}
+
+/* What the fastest takes of those that are tried after `general`, and after `tensor`. */
 static double least_after_general(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const Costs *costs = costs_of(&step->linear);
-    const double least = implicit_cost(step, use, card);
-    return costs->shared.launch > 0.0 ? fmin(least, cost_of(step, use, &costs->shared)) : least;
+    return fmin(implicit_cost(step, use, card), shared_cost(step, use, card));
 }
 
 static double least_after_tensor(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const double least = least_after_general(step, use, card);
-    return gf_step_is_dense(step) ? fmin(least, general_cost(step, use, card)) : least;
-}
-
-/* Of kernels larger than 7 x 7 in groups, of which costs are not known: rows of its product are a
- * group's maps, and `shared` is faster where they are few. */
-static bool implicit_pays_on_large_kernels(const GfStep *step, const GfUse *use)
-{
-    const size_t maps = gf_maps_of_group(&step->linear);
-    const double outputs = pixels_of(step, use) * (double)step->linear.groups;
-    return maps > 8 || (maps >= 4 && outputs < (maps > 4 ? 1 << 14 : 1 << 13));
+    return is_for_general(step) ? fmin(least, general_cost(step, use, card)) : least;
 }
 
 /* Single taps that are no work for `tensor`: of few channels most of what it multiplies are zeros;
@@ -636,40 +658,22 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (gf_tensor_is_first(step))
         return tensor_pays_on_pictures(step, pixels, use, card);
-    if (is_pointwise(linear) ? are_few_taps(step, card)
-                             : gf_is_depthwise(linear) || !gf_is_usual_square(linear))
+    if (gf_is_depthwise(linear) || (is_pointwise(linear) && are_few_taps(step, card)))
+        return false;
+    const bool lines = card->groups && gf_tensor_is_flat(step);
+    if (!lines && !is_pointwise(linear) && !gf_is_usual_square(linear))
         return false;
     return tensor_cost(step, use, card) < least_after_tensor(step, use, card);
 }
 
 bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const GfLinear *linear = &step->linear;
-    (void)card;
-    if (!gf_step_is_dense(step) || gf_is_depthwise(linear))
-        return false;
-    if (!is_pointwise(linear) && !gf_is_usual_square(linear))
-        return false;
-    return general_cost(step, use, card) <= least_after_general(step, use, card);
+    return is_for_general(step) &&
+           general_cost(step, use, card) <= least_after_general(step, use, card);
 }
 
-/* Of few maps most of its product is empty, which samples that lie apart are gathered for all the
- * same. */
 bool gf_implicit_pays(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const GfLinear *linear = &step->linear;
-    const double pixels = pixels_of(step, use);
-    (void)card;
-    if (gf_is_depthwise(linear))
-        return false;
-    if (linear->groups > 1 && longer_side(linear) > 7)
-        return implicit_pays_on_large_kernels(step, use);
-    if (linear->groups > 1) {
-        const Costs *costs = costs_of(linear);
-        return implicit_cost(step, use, card) <= cost_of(step, use, &costs->shared);
-    }
-    const bool gathers_bytes = step->in == GF_U8 && step->stride_x > 1 && linear->filters < 8;
-    const bool gathers_far = linear->depth <= GF_FIRST_CHANNELS && step->stride_x == 4 &&
-                             longer_side(linear) >= 5 && linear->filters <= 12;
-    return !are_few_outputs(step, pixels) && (!(gathers_bytes || gathers_far) || pixels < 1 << 13);
+    return !gf_is_depthwise(&step->linear) &&
+           implicit_cost(step, use, card) <= shared_cost(step, use, card);
 }

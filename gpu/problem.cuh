@@ -10,10 +10,15 @@
 /* A launch on the current device, for methods that know what theirs take. */
 inline GfTask gf_task_of(const GfLaunch *launch)
 {
-    return {launch->step,         launch->y1 - launch->y0,
-            launch->count,        gf_rows_aligned(launch->out, launch->step->out, 4),
-            gf_multiprocessors(), gf_multiprocessor_bytes(),
-            gf_shared_limit(),    gf_has_clusters()};
+    return {launch->step,
+            launch->y1 - launch->y0,
+            launch->count,
+            launch->wide,
+            gf_rows_aligned(launch->out, launch->step->out, 4),
+            gf_multiprocessors(),
+            gf_multiprocessor_bytes(),
+            gf_shared_limit(),
+            gf_has_clusters()};
 }
 
 /* Banks and layers in one form. Output channel o of a step is made of `responses` sums (a bank's

@@ -17,19 +17,13 @@
 namespace
 {
 
-/* A block has THREAD_ROWS rows of threads, each for a column of the tile's outputs: thread row r
- * makes rows r, r + THREAD_ROWS, ... of them. */
-constexpr int THREAD_ROWS = 8;
-constexpr int MAPS = 4;
-constexpr int LOADS = 6; /* under way at a time in each thread */
+constexpr int THREAD_ROWS = GF_SHARED_ROWS;
+constexpr int LOADS = GF_SHARED_LOADS;
 
-/* Threads of a block where a thread makes so many rows; and threads that a multiprocessor should
- * hold at once, which bounds their registers. */
+/* Threads of a block where a thread makes so many rows, and blocks of a multiprocessor. */
 template <int ROWS> constexpr int MOST_THREADS = ROWS == 1 ? 512 : 256;
 template <typename Sum, int ROWS>
-constexpr int AT_ONCE = sizeof(Sum) == 8 ? 512
-                        : ROWS == 4      ? 768
-                                         : 1024;
+constexpr int BLOCKS = gf_shared_at_once(sizeof(Sum) == 8, ROWS) / MOST_THREADS<ROWS>;
 
 template <typename Sum> struct Shared {
     GfProblem<Sum> p;
@@ -349,7 +343,7 @@ __device__ inline void run_bank(const Shared<Sum> &s, const Memory<Sum, 1> &m, c
 }
 
 template <typename In, typename Sum, int ROWS, int MANY>
-__global__ void __launch_bounds__(MOST_THREADS<ROWS>, AT_ONCE<Sum, ROWS> / MOST_THREADS<ROWS>)
+__global__ void __launch_bounds__(MOST_THREADS<ROWS>, BLOCKS<Sum, ROWS>)
     shared(const __grid_constant__ Shared<Sum> s)
 {
     GF_BLOCK_MEMORY(double2, memory);
@@ -366,70 +360,9 @@ __global__ void __launch_bounds__(MOST_THREADS<ROWS>, AT_ONCE<Sum, ROWS> / MOST_
         run_bank<In, Sum, ROWS>(s, m, mine, computes, at);
 }
 
-/* ---- cutting the work ---- */
+/* ---- launching ---- */
 
-/* How a launch is cut: into which tiles, and how many maps a thread makes; 0 where the tile is too
- * large for shared memory. */
-struct Plan {
-    GfTileSize tile;
-    size_t maps, chunks, sets;
-};
-
-Plan plan(const GfLaunch *launch, GfTileSize tile)
-{
-    const GfStep *step = launch->step;
-    const GfLinear *linear = &step->linear;
-    size_t of_group = gf_step_is_layer(step) ? linear->filters / linear->groups : 1;
-    Plan plan = {tile, of_group > 1 ? MAPS : 1u, 1, 0};
-    if (gf_shared_bytes(step, launch->wide, tile, plan.maps) > GF_SHARED_BYTES)
-        plan.maps = 1;
-    if (gf_shared_bytes(step, launch->wide, tile, plan.maps) > GF_SHARED_BYTES)
-        plan.maps = 0;
-    if (plan.maps > 0)
-        plan.chunks = (of_group + plan.maps - 1) / plan.maps;
-    plan.sets = step->out_channels / of_group * plan.chunks / gf_shared_lanes(step);
-    return plan;
-}
-
-/* Blocks that a multiprocessor holds at once, by the registers of their threads. */
-size_t count_together(const GfLaunch *launch, const Plan &cut, size_t threads)
-{
-    size_t rows = cut.tile.rows / THREAD_ROWS;
-    size_t most = launch->wide ? AT_ONCE<double, 1>
-                  : rows == 4  ? AT_ONCE<float, 4>
-                               : AT_ONCE<float, 1>;
-    size_t bytes = gf_shared_bytes(launch->step, launch->wide, cut.tile, cut.maps);
-    return gf_blocks_at_once(most / threads, bytes);
-}
-
-/* Cycles of the multiprocessor that has most to do. Its blocks share its four schedulers: in each
- * thread a tap takes its multiply-adds and what fetches their operands, a sample that is loaded 16
- * instructions, and a channel 200 more. And a channel is waited for, from the first load to the
- * last tap, which only other blocks can fill. What that is for threads of 1, 2 and 4 rows, and the
- * other numbers, were fitted to the tile search of bench/results. */
-double count_cycles(const GfLaunch *launch, GfTileSize tile, size_t processors)
-{
-    const GfStep *step = launch->step;
-    Plan cut = plan(launch, tile);
-    if (cut.maps == 0)
-        return -1;
-    GfTileSize input = gf_shared_input(step, tile);
-    size_t threads = tile.columns * THREAD_ROWS, rows = tile.rows / THREAD_ROWS;
-    size_t loads = gf_divide_up(input.columns * input.rows, threads);
-    size_t kernels = gf_step_is_layer(step) ? 1 : step->linear.filters;
-    size_t taps = kernels * step->linear.width * step->linear.height;
-    size_t thread = taps * (rows * (cut.maps + 1) + 3) + 16 * loads + 200;
-    size_t wait = 60 * taps + (rows == 1 ? 1500 : rows == 2 ? 2800 : 2000);
-    size_t across = gf_divide_up(step->out_width * gf_shared_lanes(step), tile.columns);
-    size_t down = gf_divide_up(launch->y1 - launch->y0, tile.rows);
-    size_t blocks = gf_divide_up(across * down * cut.sets * launch->count, processors);
-    size_t together = count_together(launch, cut, threads);
-    double work = static_cast<double>(threads * thread) / (4 * 32);
-    return static_cast<double>(blocks) * work +
-           static_cast<double>(gf_divide_up(blocks, together) * wait);
-}
-
-template <typename Sum> Shared<Sum> make(const GfLaunch *launch, const Plan &cut)
+template <typename Sum> Shared<Sum> make(const GfLaunch *launch, const GfSharedCut &cut)
 {
     const GfStep *step = launch->step;
     Shared<Sum> s = {};
@@ -453,7 +386,7 @@ template <typename Sum> Shared<Sum> make(const GfLaunch *launch, const Plan &cut
 }
 
 template <typename In, typename Sum, int ROWS, int MANY>
-cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
+cudaError_t start(const GfLaunch *launch, const GfSharedCut &cut, cudaStream_t stream)
 {
     Shared<Sum> s = make<Sum>(launch, cut);
     size_t bytes = gf_shared_bytes(launch->step, launch->wide, cut.tile, MANY);
@@ -464,7 +397,7 @@ cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
 }
 
 template <typename In, typename Sum, int MANY>
-cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
+cudaError_t start(const GfLaunch *launch, const GfSharedCut &cut, cudaStream_t stream)
 {
     switch (cut.tile.rows / THREAD_ROWS) {
     case 1:
@@ -479,15 +412,14 @@ cudaError_t start(const GfLaunch *launch, const Plan &cut, cudaStream_t stream)
 
 template <typename Sum> cudaError_t launch_shared(const GfLaunch *launch, cudaStream_t stream)
 {
-    size_t processors = gf_multiprocessors();
-    GfTileSize tile = gf_choose_tile(
-        launch, [&](GfTileSize size) { return count_cycles(launch, size, processors); });
-    if (tile.columns == 0)
+    const GfTask task = gf_task_of(launch);
+    GfSharedCut cut = {};
+    gf_shared_cycles(&task, launch->tiling, &cut);
+    if (cut.maps == 0)
         return cudaErrorNotSupported;
-    Plan cut = plan(launch, tile);
     return gf_with_sample<Sum>(launch->step->in, [&](auto sample) {
         return cut.maps == 1 ? start<decltype(sample), Sum, 1>(launch, cut, stream)
-                             : start<decltype(sample), Sum, MAPS>(launch, cut, stream);
+                             : start<decltype(sample), Sum, GF_SHARED_MAPS>(launch, cut, stream);
     });
 }
 

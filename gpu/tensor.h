@@ -44,6 +44,15 @@ typedef struct GfFlatWork {
 
 GfFlatWork gf_flat_work(const GfTask *task);
 
+/* The same of few maps (gpu/tensor_few.cu): cycles of the busiest for products, and for what they
+ * wait for in shared memory; its blocks, one after the other; and do they share tiles? */
+typedef struct GfFewWork {
+    size_t products, brought, blocks;
+    bool shared;
+} GfFewWork;
+
+GfFewWork gf_few_work(const GfTask *task);
+
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be
  * `flat` (gf_tensor_is_flat()), unless it is `direct`, too; what was made is the caller's to close,
  * also after an error. `layer` is all zeros before. */

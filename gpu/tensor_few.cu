@@ -18,8 +18,7 @@ namespace
 
 using namespace gf_flat;
 
-constexpr int ROWS = 64;             /* of a product: positions */
-constexpr int MOST_OCTETS = 1 << 13; /* of a stretch: no slot has room for as many */
+constexpr int ROWS = 64; /* of a product: positions */
 
 /* BY groups of warps, each of BLOCKS times 64 positions: as many as there are registers for. */
 template <int MAPS, int BY, int BLOCKS> struct Tile {
@@ -228,17 +227,14 @@ template <typename T> Cut cut_by(bool all, const Flat &flat, const GfStep *step)
 {
     Cut cut = {INFINITY, flat, 0, 0, 0, nullptr};
     Flat &q = cut.q;
-    const int phases = all ? q.phases_y : 1, lines = q.octets * q.phases_x * 2;
-    if (all && q.below * q.columns > MOST_OCTETS)
+    const int lines = q.octets * q.phases_x * 2;
+    const GfFewSlot slot = gf_few_slot(step, T::positions, all);
+    if (slot.stretch == 0)
         return cut;
-    q.rows_at_once = all ? q.p.height : 1;
-    q.stretch = T::positions + q.right + (all ? q.below * q.columns : LINE - 1);
-    q.stretch = (q.stretch + LINE - 1) / LINE * LINE;
-    q.slot_scales = (T::positions / q.columns + 2 + q.below + 3 + 3) / 4 * 4;
-    q.slot = phases * (lines * q.stretch * static_cast<int>(sizeof(Octet)) +
-                       q.slot_scales * static_cast<int>(sizeof(float))) +
-             q.rows_at_once * q.weight_bytes;
-    q.slot = (q.slot + 127) / 128 * 128;
+    q.rows_at_once = static_cast<int>(slot.rows);
+    q.stretch = static_cast<int>(slot.stretch);
+    q.slot_scales = static_cast<int>(slot.scales);
+    q.slot = static_cast<int>(slot.bytes);
     q.tiles = stretches_of(q, T::positions);
     find_offsets(step, &q);
     find_downs(step, &q);
@@ -263,7 +259,7 @@ template <typename T> Cut cut_by(bool all, const Flat &flat, const GfStep *step)
     default:
         cut.kernel = tensor_few<T, 0>;
     }
-    const size_t bytes = static_cast<size_t>(q.slot) * (q.p.height / q.rows_at_once);
+    const size_t bytes = slot.bytes * (step->linear.height / slot.rows);
     find_cost<T>(static_cast<size_t>(q.stages), gf_few_cycles(step, T::positions, bytes),
                  gf_flat_parts(step), &cut);
     return cut;
@@ -272,7 +268,7 @@ template <typename T> Cut cut_by(bool all, const Flat &flat, const GfStep *step)
 /* Those for which registers suffice. */
 template <int MAPS, int BY, int BLOCKS> Cut cut_of(const Flat &q, const GfStep *step)
 {
-    if constexpr (MAPS * BLOCKS <= (BY > 2 ? 32 : 64)) {
+    if constexpr (gf_few_has_tile(MAPS, BY, BLOCKS)) {
         using T = Tile<MAPS, BY, BLOCKS>;
         const Cut cuts[] = {cut_by<T>(false, q, step), cut_by<T>(true, q, step)};
         return best_of(cuts, 0);

@@ -4,12 +4,19 @@
  * launched. */
 #include "gpu/tensor.h"
 
+/* Of a slice of the line, up to the last one that has an output. */
+static size_t positions_of(const GfTask *task, const GfTensorFlat *shape)
+{
+    const size_t height = task->step->out_height;
+    const size_t rows = gf_flat_rows(shape, height, true) * (task->pictures - 1) + height;
+    return rows * shape->columns;
+}
+
 GfFlatWork gf_flat_work(const GfTask *task)
 {
     const GfStep *step = task->step;
     const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t rows =
-        gf_flat_rows(&shape, step->out_height, true) * (task->pictures - 1) + step->out_height;
+    const size_t all = positions_of(task, &shape);
     const size_t steps = shape.stages * step->linear.height, parts = gf_flat_parts(step);
 #define TILE(MAP_RUNS, RUNS) {MAP_RUNS, RUNS},
     static const size_t tiles[][2] = {GF_FLAT_TILES(TILE)};
@@ -18,8 +25,8 @@ GfFlatWork gf_flat_work(const GfTask *task)
     GfFlatWork work = {0, false};
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const size_t map_runs = tiles[i][0], positions = gf_flat_positions(map_runs, tiles[i][1]);
-        const size_t blocks = gf_units(rows * shape.columns, positions) *
-                              gf_units(shape.map_runs, map_runs) * step->linear.groups;
+        const size_t blocks =
+            gf_units(all, positions) * gf_units(shape.map_runs, map_runs) * step->linear.groups;
         const size_t cycles = gf_flat_step_cycles(step, tiles[i][1]);
         for (size_t way = 0; way < (parts > 1 && task->clusters ? 2 : 1); way++) {
             const size_t shares = way > 0 ? parts : 1;
@@ -29,6 +36,52 @@ GfFlatWork gf_flat_work(const GfTask *task)
             least = cost;
             work.cycles = gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors)) *
                           gf_units(steps, shares) * cycles;
+            work.shared = shares > 1;
+        }
+    }
+    return work;
+}
+
+/* Have two slots room in a block, beside what it knows of a tile and keeps of other parts? */
+static bool has_room(const GfTask *task, const GfFewSlot *slot, size_t positions, size_t kept)
+{
+    enum { HEAD = 640, POSITION = 12 }; /* bytes */
+    const size_t head = HEAD + POSITION * positions;
+    return slot->stretch > 0 && head + kept + 2 * slot->bytes <= task->block_bytes;
+}
+
+GfFewWork gf_few_work(const GfTask *task)
+{
+    enum { SPARE = 4 };
+    const GfStep *step = task->step;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t all = positions_of(task, &shape), parts = gf_flat_parts(step);
+#define TILE(GROUPS, RUNS) {GROUPS, RUNS, 0}, {GROUPS, RUNS, 1},
+    static const size_t tiles[][3] = {GF_FEW_TILES(TILE)};
+#undef TILE
+    size_t least = (size_t)-1;
+    GfFewWork work = {0, 0, 0, false};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        const size_t positions = tiles[i][0] * tiles[i][1] * 64;
+        const GfFewSlot slot = gf_few_slot(step, positions, tiles[i][2] == 1);
+        const size_t bytes = slot.bytes * (step->linear.height / slot.rows);
+        const size_t blocks = gf_units(all, positions) * step->linear.groups;
+        const size_t cycles = gf_few_cycles(step, positions, bytes);
+        if (!gf_few_has_tile(shape.run_maps, tiles[i][0], tiles[i][1]))
+            continue;
+        for (size_t way = 0; way < (parts > 1 && task->clusters ? 2 : 1); way++) {
+            const size_t shares = way > 0 ? parts : 1;
+            const size_t kept =
+                parts > shares ? shape.run_maps * (positions + SPARE) * sizeof(float) : 0;
+            const size_t cost =
+                gf_flat_cost(blocks, shape.stages, cycles, shares, task->processors);
+            if (cost >= least || !has_room(task, &slot, positions, kept))
+                continue;
+            least = cost;
+            work.blocks = gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors));
+            const size_t stages = work.blocks * gf_units(shape.stages, shares);
+            work.products = stages * gf_few_products(step, positions);
+            work.brought = stages * gf_few_brought(bytes);
             work.shared = shares > 1;
         }
     }

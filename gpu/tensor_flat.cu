@@ -360,9 +360,11 @@ cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t s
     const Flat q = flat_of(launch, slice);
     const size_t tiling = launch->tiling > OTHERS ? launch->tiling - OTHERS : 0;
     if (!q.lines)
-        return launch_pixels(q, stream);
-    const Cut best = q.run_maps < GROUP_MAPS
-                         ? find_few(q, launch->step, tiling > MANY ? tiling - MANY : 0)
+        return launch_pixels(launch->step, q, stream);
+    const bool few = q.run_maps < GROUP_MAPS;
+    if (few && tiling > 0 && tiling <= MANY)
+        return cudaErrorNotSupported;
+    const Cut best = few ? find_few(q, launch->step, tiling > 0 ? tiling - MANY : 0)
                          : find_many(q, launch->step, tiling);
     if (best.cost == INFINITY)
         return cudaErrorNotSupported;

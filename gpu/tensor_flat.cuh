@@ -20,7 +20,7 @@ namespace gf_flat
 constexpr int OCTET = 8; /* numbers side by side: 16 bytes of f16 */
 constexpr int WARP = 32, GROUP = 4;
 constexpr int MOST_SLOTS = 8;
-constexpr int LINE = 8; /* octets: 128 bytes, at a multiple of which copies begin and end */
+constexpr int LINE = GF_FLAT_LINE;
 
 /* Halves of 8 numbers. */
 struct alignas(16) Octet {
@@ -388,6 +388,6 @@ cudaError_t launch_lines(const Flat &q, cudaStream_t stream);
 Cut find_few(const Flat &q, const GfStep *step, size_t tiling);
 
 /* Single taps, whose samples need no lines (gpu/tensor_pixels.cu). */
-cudaError_t launch_pixels(const Flat &q, cudaStream_t stream);
+cudaError_t launch_pixels(const GfStep *step, const Flat &q, cudaStream_t stream);
 
 } // namespace gf_flat

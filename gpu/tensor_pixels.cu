@@ -21,12 +21,12 @@ namespace
 
 using namespace gf_flat;
 
-constexpr int POSITIONS = 128, RUNS = POSITIONS / OCTET; /* of a tile */
-constexpr int ROWS = GF_FLAT_MAPS;                       /* maps of a product */
-constexpr int GROUPS = 2, THREADS = GROUP * WARP;        /* that multiply, and as many convert */
-constexpr int REGISTERS = 144, OTHERS = 112;             /* of their threads */
+constexpr int POSITIONS = GF_PIXELS_TILE, RUNS = POSITIONS / OCTET; /* of a tile */
+constexpr int ROWS = GF_FLAT_MAPS;                                  /* maps of a product */
+constexpr int GROUPS = GF_PIXELS_GROUPS, THREADS = GROUP * WARP;    /* and as many convert */
+constexpr int REGISTERS = 144, OTHERS = 112;                        /* of their threads */
 constexpr int WEIGHT_SLOTS = 2;
-constexpr int MOST_STAGES = 4;               /* that have room */
+constexpr int MOST_STAGES = GF_PIXELS_STAGES;
 constexpr int TILES = 2 * MOST_STAGES;       /* of which as many at most are under way */
 constexpr int SIDE = 4, QUADS = WARP / SIDE; /* positions of a thread that converts; of a warp */
 constexpr int STEP = sizeof(float);          /* bytes from a neighbour to the next */
@@ -531,19 +531,6 @@ __global__ void __launch_bounds__(2 * GROUPS * THREADS, 1)
 
 /* ---- a launch ---- */
 
-/* Cycles of a block that has so many runs of maps of so many tiles. */
-double cost_of(const Flat &q, size_t tiles, size_t runs, size_t passes)
-{
-    enum { START = 4000, BYTES = 18 }; /* bytes that memory moves for a multiprocessor in a cycle */
-    const size_t octets = static_cast<size_t>(q.octets), stages = static_cast<size_t>(q.stages);
-    const size_t products = octets / 2 * 3 * RUNS * 4 * stages * runs;
-    const size_t converting = octets * 100 * stages * passes;
-    const size_t bytes = POSITIONS * sizeof(float) * (octets * OCTET * stages + ROWS * runs);
-    size_t most = products > converting ? products : converting;
-    most = most > bytes / BYTES ? most : bytes / BYTES;
-    return static_cast<double>(START + tiles * most);
-}
-
 template <int PAIRS> cudaError_t launch(const Pixels &s, unsigned blocks, cudaStream_t stream)
 {
     return gf_launch_early(tensor_pixels<PAIRS>,
@@ -552,35 +539,19 @@ template <int PAIRS> cudaError_t launch(const Pixels &s, unsigned blocks, cudaSt
 
 } // namespace
 
-cudaError_t gf_flat::launch_pixels(const Flat &q, cudaStream_t stream)
+cudaError_t gf_flat::launch_pixels(const GfStep *step, const Flat &q, cudaStream_t stream)
 {
     if (q.plane_bytes > UINT_MAX)
         return cudaErrorNotSupported;
     const size_t positions = q.p.count * static_cast<size_t>(q.live_rows) * q.columns;
-    const size_t tiles = gf_divide_up(positions, size_t{POSITIONS}), room = gf_cluster_room(1);
-    const size_t map_runs = static_cast<size_t>(q.map_runs);
-    Pixels s = {q, static_cast<int>(tiles), 1, q.map_runs, 1, false};
+    const GfPixelsCut cut = gf_pixels_cut(step, positions, gf_cluster_room(1));
+    Pixels s = {q,
+                static_cast<int>(gf_divide_up(positions, size_t{POSITIONS})),
+                static_cast<int>(cut.splits),
+                static_cast<int>(cut.runs),
+                static_cast<int>(cut.passes),
+                false};
     s.vectors = q.p.out.pixel == 1 && q.p.out.plane % SIDE == 0;
-    double least = INFINITY;
-    size_t each = 1;
-    for (size_t splits = 1; splits <= map_runs; splits++) {
-        const size_t runs = gf_divide_up(map_runs, splits);
-        if (gf_divide_up(map_runs, runs) != splits)
-            continue;
-        const size_t units = splits * q.groups;
-        const size_t passes = q.stages <= MOST_STAGES ? 1 : gf_divide_up(runs, size_t{GROUPS});
-        size_t columns = room / units;
-        columns = columns < 1 ? 1 : columns > tiles ? tiles : columns;
-        const double waves = static_cast<double>(gf_divide_up(columns * units, room));
-        const double cost = waves * cost_of(q, gf_divide_up(tiles, columns), runs, passes);
-        if (cost < least) {
-            least = cost;
-            each = columns;
-            s.splits = static_cast<int>(splits);
-            s.runs = static_cast<int>(runs);
-            s.passes = static_cast<int>(passes);
-        }
-    }
-    const unsigned blocks = static_cast<unsigned>(each * s.splits * q.groups);
+    const unsigned blocks = static_cast<unsigned>(cut.blocks * cut.splits * q.groups);
     return q.octets == 4 ? launch<2>(s, blocks, stream) : launch<4>(s, blocks, stream);
 }

@@ -375,6 +375,7 @@ enum {
     GF_FLAT_DIRECT = 1 << 30, /* positions of a launch that has no lines */
     GF_FLAT_PARTS = 8,
     GF_FLAT_GROUPS = 2, /* of warps, that multiply in a tile of many maps */
+    GF_FLAT_LINE = 8,   /* octets: 128 bytes, at a multiple of which copies begin and end */
     GF_FLAT_CARD = 132, /* multiprocessors of the card that costs were measured on */
     GF_FLAT_MAPS = 64,  /* of a run; where a group has no more than */
     GF_FLAT_FEW = 32    /* a run is all of them, as 8, 16 or 32 */
@@ -472,16 +473,58 @@ static inline size_t gf_flat_step_vectors(const GfStep *step)
     return step->linear.width * shape.octets * shape.run_maps * 2;
 }
 
-/* What a stage of few maps takes a block of so many positions, in cycles: its products, or what it
- * brings, and the end of each row of the kernel. */
+/* Have registers room for a tile of few maps: of so many groups of warps, of so many runs of 64
+ * positions each? */
+static inline GF_CONSTEXPR bool gf_few_has_tile(size_t maps, size_t groups, size_t runs)
+{
+    return maps * runs <= (groups > 2 ? 32 : 64);
+}
+
+/* A slot of few maps: taps of so many rows of the kernel, all or one, and the stretches of the line
+ * that these meet. */
+typedef struct GfFewSlot {
+    size_t rows, stretch; /* octets; 0: more than any slot has room for */
+    size_t scales;        /* of each phase */
+    size_t bytes;
+} GfFewSlot;
+
+static inline GfFewSlot gf_few_slot(const GfStep *step, size_t positions, bool all)
+{
+    enum { MOST_OCTETS = 1 << 13, OCTET_BYTES = 16, SCALE_BYTES = 4, UNIT = 128 };
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t phases = all ? shape.phases_y : 1, lines = shape.octets * shape.phases_x * 2;
+    const size_t further = all ? shape.below * shape.columns : GF_FLAT_LINE - 1;
+    GfFewSlot slot = {all ? step->linear.height : 1, 0, 0, 0};
+    if (all && further > MOST_OCTETS)
+        return slot;
+    slot.stretch = gf_units(positions + shape.right + further, GF_FLAT_LINE) * GF_FLAT_LINE;
+    slot.scales = gf_units(positions / shape.columns + 2 + shape.below + 3, 4) * 4;
+    slot.bytes = phases * (lines * slot.stretch * OCTET_BYTES + slot.scales * SCALE_BYTES) +
+                 slot.rows * gf_flat_step_vectors(step) * OCTET_BYTES;
+    slot.bytes = gf_units(slot.bytes, UNIT) * UNIT;
+    return slot;
+}
+
+/* Cycles that a stage of few maps takes a block of so many positions: its products; what it brings
+ * of so many bytes; and the longer of the two, with the end of each row of the kernel. */
+static inline size_t gf_few_products(const GfStep *step, size_t positions)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    return step->linear.height * step->linear.width * (shape.octets / 2) * (positions / 64) *
+           (32 + shape.run_maps * 3 / 4);
+}
+
+static inline size_t gf_few_brought(size_t bytes)
+{
+    enum { A_CYCLE = 20 };
+    return bytes / A_CYCLE;
+}
+
 static inline size_t gf_few_cycles(const GfStep *step, size_t positions, size_t bytes)
 {
-    enum { ROW = 400, BROUGHT = 20 }; /* bytes a cycle */
-    const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t height = step->linear.height, brought = bytes / BROUGHT;
-    const size_t products = height * step->linear.width * (shape.octets / 2) * (positions / 64) *
-                            (32 + shape.run_maps * 3 / 4);
-    return (products > brought ? products : brought) + height * ROW;
+    enum { ROW = 400 };
+    const size_t products = gf_few_products(step, positions), brought = gf_few_brought(bytes);
+    return (products > brought ? products : brought) + step->linear.height * ROW;
 }
 
 /* Blocks that a card of 132 multiprocessors runs at once, one on each, in clusters of so many. */
@@ -577,6 +620,25 @@ static inline bool gf_tensor_is_direct(const GfStep *step)
     return stages <= FEW || (stages <= SOME && linear->filters / linear->groups <= MAPS &&
                              step->out_width * step->out_height >= LARGE);
 }
+
+/* Of such a layer: positions of a tile, stages of channels that have room in shared memory, and
+ * groups of warps, that multiply 64 maps each. */
+enum { GF_PIXELS_TILE = 128, GF_PIXELS_STAGES = 4, GF_PIXELS_GROUPS = 2 };
+
+/* How a launch of it is cut: among blocks each of which stays, for a split of a group's maps and
+ * some of the tiles. */
+typedef struct GfPixelsCut {
+    size_t splits, runs, passes; /* runs of 64 maps of a split; times that samples are converted */
+    size_t blocks;               /* of a split of a group */
+    size_t tiles;                /* that the busiest multiprocessor has */
+    size_t products, converting; /* cycles of each of those */
+} GfPixelsCut;
+
+#ifdef __cplusplus
+extern "C"
+#endif
+    GfPixelsCut
+    gf_pixels_cut(const GfStep *step, size_t positions, size_t processors);
 
 /* Is a layer computed that way, on cards that can? Two steps of the smallest tile, 128 positions of
  * a run of maps, have room in shared memory beside its totals; lines have fewer than 2^28

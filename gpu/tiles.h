@@ -20,6 +20,7 @@ enum {
 typedef struct GfTask {
     const GfStep *step;
     size_t rows, pictures;              /* of a picture's outputs; of the launch */
+    bool wide;                          /* are sums in f64? */
     bool vectors;                       /* are vectors of the outputs stored? */
     size_t processors, processor_bytes; /* the card's multiprocessors, shared memory of each */
     size_t block_bytes;                 /* and what of it a block may have */
@@ -93,39 +94,7 @@ static inline GfTileSize gf_window(const GfStep *step)
     return window;
 }
 
-/* Channels side by side in the rows of a tile of `shared`: those of a picture, since neighbouring
- * samples are read from memory together; else 1, and there are tiles for each channel. */
-static inline size_t gf_shared_lanes(const GfStep *step)
-{
-    bool picture = !gf_step_is_layer(step) && step->in_layout == GF_INTERLEAVED;
-    return picture && step->channels <= 4 ? step->channels : 1;
-}
-
-/* The samples that a tile of output samples of `shared` needs, of one channel or of its lanes. */
-static inline GfTileSize gf_shared_input(const GfStep *step, GfTileSize tile)
-{
-    size_t lanes = gf_shared_lanes(step);
-    GfTileSize window = gf_window(step), input;
-    input.columns = ((tile.columns + lanes - 2) / lanes * step->stride_x + window.columns) * lanes;
-    input.rows = (tile.rows - 1) * step->stride_y + window.rows;
-    return input;
-}
-
-/* Bytes of shared memory for such a tile, with the taps of `maps` kernels on a channel, and where
- * the tile's columns and rows come from; (size_t)-1 where no card has as much. */
-static inline size_t gf_shared_bytes(const GfStep *step, bool wide, GfTileSize tile, size_t maps)
-{
-    GfTileSize input = gf_shared_input(step, tile);
-    size_t size = wide ? sizeof(double) : sizeof(float);
-    size_t taps = step->linear.width * step->linear.height * maps;
-    if (input.columns > GF_SHARED_BYTES || input.rows > GF_SHARED_BYTES)
-        return (size_t)-1;
-    /* Where columns and rows come from is an even count: the taps behind lie on 16 bytes. */
-    return (input.columns + input.rows + 1) / 2 * 2 * sizeof(long long) +
-           (input.columns * input.rows + taps) * size;
-}
-
-/* Bytes of shared memory for the inner part of such a tile of `cached`. */
+/* Bytes of shared memory for the inner part of a tile of `cached`. */
 static inline size_t gf_cached_bytes(const GfStep *step, bool wide, GfTileSize tile)
 {
     size_t columns = tile.columns * step->stride_x, rows = tile.rows * step->stride_y;

@@ -16,6 +16,7 @@ typedef struct Pair {
     GfFormat format;
     GfSample out;
     size_t maps, side;
+    size_t columns;              /* of kernels that are no squares, side x columns; 0: side */
     size_t dilation, stride;     /* 0: 1 */
     bool padded;                 /* are maps as large as the picture? */
     GfPool pool;                 /* its size is 2 x 2 where there is none */
@@ -37,13 +38,14 @@ static GfFilter *make_filter(const Pair *pair)
     GfFilter *filter = calloc(1, sizeof *filter);
     assert_non_null(filter);
     size_t side = pair->side, channels = pair->format.channels;
+    size_t columns = pair->columns ? pair->columns : side;
     size_t groups = pair->groups ? pair->groups : 1;
     if (pair->bank)
         assert_int_equal(gf_filter_add_kernel(filter, 1, side, side, &linear), GF_OK);
     else
-        assert_int_equal(
-            gf_filter_add_layer(filter, pair->maps, channels / groups, groups, side, side, &linear),
-            GF_OK);
+        assert_int_equal(gf_filter_add_layer(filter, pair->maps, channels / groups, groups, columns,
+                                             side, &linear),
+                         GF_OK);
     if (pair->dilation)
         linear->sampling.dilation_x = linear->sampling.dilation_y = pair->dilation;
     if (pair->stride)
@@ -142,9 +144,13 @@ static void test_layers_on_tensor_cores(void **unused)
     assert_string_equal(chosen(&pair, 90), "tensor");
     assert_string_equal(chosen(&pair, 80), "tensor");
     assert_string_equal(chosen(&pair, 75), "general");
-    for (pair.side = 1; pair.side <= 8; pair.side++)
-        assert_string_equal(chosen(&pair, 90),
-                            pair.side % 2 == 1 && pair.side < 8 ? "tensor" : "implicit");
+    for (pair.side = 1; pair.side <= 16; pair.side++) {
+        assert_string_equal(chosen(&pair, 90), "tensor");
+        if (pair.side % 2 == 0 || pair.side > 7)
+            assert_string_equal(chosen(&pair, 80), "implicit");
+    }
+    pair.side = 17;
+    assert_string_equal(chosen(&pair, 90), "implicit");
 }
 
 /* A layer on one picture of so many outputs, and the method that took least time on an H200: by a
@@ -189,14 +195,14 @@ static void test_measured_layers(void **unused)
         {GF_F32, 16, 64, 3, 32, 32, "general"},   {GF_F32, 256, 128, 7, 224, 224, "tensor"},
         {GF_F32, 6, 132, 5, 240, 156, "tensor"},  {GF_F32, 7, 64, 5, 56, 56, "general"},
         {GF_F32, 6, 20, 3, 64, 64, "general"},    {GF_F32, 34, 18, 7, 8, 7, "tensor"},
-        {GF_F32, 380, 24, 3, 64, 160, "tensor"},  {GF_F32, 21, 4, 1, 240, 192, "implicit"},
-        {GF_F32, 509, 25, 1, 15, 11, "tensor"},   {GF_F32, 18, 43, 1, 19, 25, "general"},
-        {GF_F32, 323, 2, 5, 24, 7, "tensor"},     {GF_F32, 640, 8, 3, 29, 14, "tensor"},
-        {GF_F32, 827, 5, 3, 9, 65, "tensor"},     {GF_F32, 926, 4, 3, 82, 8, "tensor"},
-        {GF_F32, 490, 10, 3, 224, 96, "tensor"},  {GF_F32, 297, 5, 5, 128, 48, "tensor"},
-        {GF_F32, 10, 10, 5, 20, 20, "general"},   {GF_F32, 6, 7, 7, 22, 16, "general"},
-        {GF_F32, 18, 102, 3, 42, 128, "tensor"},  {GF_F32, 56, 224, 3, 13, 26, "tensor"},
-        {GF_F32, 12, 40, 5, 96, 96, "tensor"},    {GF_F32, 12, 96, 5, 56, 56, "tensor"}};
+        {GF_F32, 380, 24, 3, 64, 160, "tensor"},  {GF_F32, 509, 25, 1, 15, 11, "tensor"},
+        {GF_F32, 18, 43, 1, 19, 25, "general"},   {GF_F32, 323, 2, 5, 24, 7, "tensor"},
+        {GF_F32, 640, 8, 3, 29, 14, "tensor"},    {GF_F32, 827, 5, 3, 9, 65, "tensor"},
+        {GF_F32, 926, 4, 3, 82, 8, "tensor"},     {GF_F32, 490, 10, 3, 224, 96, "tensor"},
+        {GF_F32, 297, 5, 5, 128, 48, "tensor"},   {GF_F32, 10, 10, 5, 20, 20, "general"},
+        {GF_F32, 6, 7, 7, 22, 16, "general"},     {GF_F32, 18, 102, 3, 42, 128, "tensor"},
+        {GF_F32, 56, 224, 3, 13, 26, "tensor"},   {GF_F32, 12, 40, 5, 96, 96, "tensor"},
+        {GF_F32, 12, 96, 5, 56, 56, "tensor"}};
     (void)unused;
     check_measured(cases, sizeof cases / sizeof *cases);
 }
@@ -353,6 +359,36 @@ static void test_dilated_layers(void **unused)
     assert_string_equal(chosen(&pair, 75), "implicit");
 }
 
+/* Kernels that are no squares of an odd side up to 7, as measured, by a third or more
+ * (bench/results/2026-11-30-h200-4.md). */
+static void test_other_kernels(void **unused)
+{
+    static const struct {
+        size_t channels, maps, groups, rows, columns, stride, height, width;
+        const char *method;
+    } layers[] = {
+        {128, 128, 1, 1, 7, 1, 17, 17, "tensor"}, {192, 192, 1, 7, 1, 1, 17, 17, "tensor"},
+        {384, 384, 1, 1, 3, 1, 8, 8, "tensor"},   {384, 768, 1, 2, 2, 2, 7, 7, "tensor"},
+        {256, 512, 1, 4, 4, 2, 16, 16, "tensor"}, {150, 72, 6, 4, 4, 1, 41, 39, "tensor"},
+        {116, 18, 1, 2, 2, 1, 69, 82, "tensor"},  {3, 768, 1, 16, 16, 16, 14, 14, "implicit"},
+        {3, 96, 1, 4, 4, 4, 56, 56, "implicit"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const size_t stride = layers[i].stride;
+        const Pair pair = {.format = {.width = (layers[i].width - 1) * stride + layers[i].columns,
+                                      .height = (layers[i].height - 1) * stride + layers[i].rows,
+                                      .channels = layers[i].channels,
+                                      .sample = GF_F32},
+                           .out = GF_F32,
+                           .maps = layers[i].maps,
+                           .groups = layers[i].groups,
+                           .side = layers[i].rows,
+                           .columns = layers[i].columns,
+                           .stride = stride};
+        assert_string_equal(chosen(&pair, 90), layers[i].method);
+    }
+}
+
 /* A map a channel is nothing for a product of matrices. */
 static void test_depthwise_layers(void **unused)
 {
@@ -376,12 +412,12 @@ static void test_depthwise_layers(void **unused)
                   .maps = 256,
                   .side = 3,
                   .groups = 64};
-    assert_string_equal(chosen(&pair, 90), "general");
+    assert_string_equal(chosen(&pair, 90), "shared");
 }
 
 /* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md; the last
- * twelve are some of those that the estimates of 2026-11-30-h200-3.md were fitted to): channels and
- * maps of each group; height and width of the maps. */
+ * thirteen are some of those that the estimates of 2026-11-30-h200-3.md were fitted to): channels
+ * and maps of each group; height and width of the maps. */
 static void test_groups(void **unused)
 {
     static const struct {
@@ -401,7 +437,8 @@ static void test_groups(void **unused)
                   {3, 5, 31, 1, 84, 56, "general"},   {1, 7, 45, 1, 40, 15, "shared"},
                   {21, 8, 24, 7, 59, 31, "tensor"},   {29, 7, 10, 5, 26, 62, "tensor"},
                   {10, 9, 25, 7, 7, 52, "tensor"},    {33, 15, 7, 1, 19, 36, "general"},
-                  {29, 16, 10, 1, 34, 10, "general"}, {16, 16, 6, 7, 72, 8, "general"}};
+                  {29, 16, 10, 1, 34, 10, "general"}, {16, 16, 6, 7, 72, 8, "general"},
+                  {4, 4, 39, 1, 162, 141, "shared"}};
     (void)unused;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
@@ -426,11 +463,11 @@ static void test_layers_on_pictures(void **unused)
                          .side = 3};
     Pair pair = colour;
     (void)unused;
-    for (pair.side = 2; pair.side <= 13; pair.side++)
+    for (pair.side = 3; pair.side <= 13; pair.side++)
         assert_string_equal(chosen(&pair, 80),
-                            pair.side % 2 == 1 && pair.side < 13 ? "tensor" : "implicit");
+                            pair.side % 2 == 1 && pair.side < 13 ? "tensor" : "shared");
     pair = colour;
-    assert_string_equal(chosen(&pair, 75), "implicit");
+    assert_string_equal(chosen(&pair, 75), "shared");
     pair.format.width = pair.format.height = 16;
     assert_string_equal(chosen(&pair, 90), "general");
     pair = colour;
@@ -615,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_measured_pictures),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_dilated_layers),
+        cmocka_unit_test(test_other_kernels),
         cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_pooled),

@@ -1,11 +1,13 @@
-/* Tiles of `general` and `implicit`: those that they choose on an H200 for some of the layers of
- * which each tile was measured, and which the weights were fitted to, where the fastest was ahead
- * of all others by 8 % or more (bench/results/2026-11-30-h200-3.md); what their times have to obey
- * anywhere; and what `tensor` takes of tensor cores. */
+/* Tiles of `general`, `implicit` and `shared`: those that they choose on an H200 for some of the
+ * layers of which each tile was measured, and which the weights were fitted to, where the fastest
+ * was ahead of all others by 8 % or more (bench/results/2026-11-30-h200-3.md, -4.md); what their
+ * times have to obey anywhere; and what `tensor` takes of tensor cores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <math.h>
 
 #include <cmocka.h>
 
@@ -22,6 +24,7 @@ static GfStep step_of(const Layer *layer)
     const size_t pad = layer->side / 2;
     return (GfStep){.kind = GF_STEP_FILTER,
                     .channels = layer->channels,
+                    .out_channels = layer->maps,
                     .in_width = layer->width,
                     .in_height = layer->height,
                     .out_width = (layer->width + 2 * pad - layer->side) / layer->stride + 1,
@@ -44,7 +47,7 @@ static GfStep step_of(const Layer *layer)
 
 static GfTask on_h200(const GfStep *step, size_t pictures)
 {
-    return (GfTask){step, step->out_height, pictures,  step->out_width % 4 == 0,
+    return (GfTask){step, step->out_height, pictures,  false, step->out_width % 4 == 0,
                     132,  228 << 10,        227 << 10, true};
 }
 
@@ -66,6 +69,23 @@ static size_t implicit_tile(const GfTask *task)
         assert_int_equal(other.tiling, asked - 1);
     }
     return cut.tiling;
+}
+
+/* The same. */
+static size_t shared_tile(const GfTask *task)
+{
+    GfSharedCut cut = {.maps = 0};
+    const double cycles = gf_shared_cycles(task, 0, &cut);
+    size_t tile = SIZE_MAX;
+    for (size_t i = 0; gf_tile_size(i).columns > 0; i++) {
+        const GfTileSize size = gf_tile_size(i);
+        GfSharedCut other = {.maps = 0};
+        assert_true(gf_shared_cycles(task, i + 1, &other) >= cycles);
+        assert_true(other.maps == 0 || other.tile.columns == size.columns);
+        if (size.columns == cut.tile.columns && size.rows == cut.tile.rows)
+            tile = i;
+    }
+    return tile;
 }
 
 static void check_tiles(const Layer *layers, size_t count, size_t (*tile_of)(const GfTask *task))
@@ -112,6 +132,32 @@ static void test_implicit(void **unused)
     check_tiles(layers, sizeof layers / sizeof *layers, implicit_tile);
 }
 
+static void test_shared(void **unused)
+{
+    static const Layer layers[] = {
+        {17, 45, 39, 8, 7, 45, 15, 1, 0},     {1, 288, 111, 7, 5, 960, 96, 1, 0},
+        {1, 352, 29, 14, 1, 154, 22, 1, 0},   {1, 400, 61, 80, 3, 800, 40, 2, 0},
+        {8, 100, 108, 11, 3, 500, 50, 1, 1},  {22, 200, 78, 16, 1, 1350, 50, 1, 1},
+        {1, 200, 90, 133, 7, 220, 10, 2, 1},  {1, 40, 79, 72, 5, 105, 5, 1, 1},
+        {1, 252, 94, 52, 7, 189, 63, 2, 2},   {1, 44, 8, 134, 7, 14, 1, 2, 2},
+        {1, 1216, 31, 122, 1, 384, 32, 1, 4}, {23, 570, 26, 152, 1, 420, 30, 1, 4},
+        {10, 468, 85, 147, 1, 36, 36, 1, 4}};
+    (void)unused;
+    check_tiles(layers, sizeof layers / sizeof *layers, shared_tile);
+}
+
+/* No tile has room for the taps of this one. */
+static void test_shared_without_room(void **unused)
+{
+    const Layer large = {1, 4, 400, 400, 201, 8, 1, 1, 0};
+    const GfStep step = step_of(&large);
+    const GfTask task = on_h200(&step, 1);
+    GfSharedCut cut = {.maps = 0};
+    (void)unused;
+    assert_true(isinf(gf_shared_cycles(&task, 0, &cut)));
+    assert_int_equal(cut.maps, 0);
+}
+
 /* Blocks share a tile where tiles are few and taps many, and the card lets them. */
 static void test_clusters(void **unused)
 {
@@ -146,6 +192,8 @@ static void test_times(void **unused)
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
         assert_true(gf_general_cycles(&longer[i], NULL) > gf_general_cycles(&task, NULL));
         assert_true(gf_implicit_cycles(&longer[i], 0, NULL) > gf_implicit_cycles(&task, 0, NULL));
+        if (longer[i].vectors)
+            assert_true(gf_shared_cycles(&longer[i], 0, NULL) > gf_shared_cycles(&task, 0, NULL));
     }
 }
 
@@ -176,12 +224,67 @@ static void test_tensor_cores(void **unused)
     }
 }
 
+/* By hand: 33 tiles of 128 of 64 rows of 65 positions. A slot has 4 lines of 264 octets (128
+ * positions, 2 rows and 2 columns of the window, to a multiple of 8), 8 scales and 3 rows of 192
+ * vectors of taps: 26,240 bytes, at 20 a cycle. A tap is 2 products of 64 positions, of 44 cycles
+ * each. */
+static void test_few_maps(void **unused)
+{
+    const Layer layer = {1, 16, 64, 64, 3, 16, 1, 1, 0};
+    const GfStep step = step_of(&layer);
+    GfTask task = on_h200(&step, 1);
+    const GfFewWork work = gf_few_work(&task);
+    (void)unused;
+    assert_int_equal(work.products, 9 * 2 * 44);
+    assert_int_equal(work.brought, 1312);
+    assert_int_equal(work.blocks, 1);
+    assert_false(work.shared);
+    task.pictures = 64;
+    assert_true(gf_few_work(&task).products > work.products);
+    const Layer deep = {1, 512, 7, 7, 3, 16, 1, 1, 0};
+    const GfStep deep_step = step_of(&deep);
+    task = on_h200(&deep_step, 1);
+    assert_true(gf_few_work(&task).shared);
+    task.clusters = false;
+    assert_false(gf_few_work(&task).shared);
+}
+
+/* By hand: 360 tiles for 132 blocks; and two tiles, each for eight blocks of 64 of the maps. A tile
+ * is 192 cycles for 16 channels and 64 maps, 100 for 8 channels that are converted. */
+static void test_single_taps(void **unused)
+{
+    const Layer wide = {1, 21, 240, 192, 1, 4, 1, 1, 0}, small = {1, 128, 14, 14, 1, 512, 1, 1, 0};
+    GfStep step = step_of(&wide);
+    GfPixelsCut cut = gf_pixels_cut(&step, (size_t)240 * 192, 132);
+    (void)unused;
+    assert_int_equal(cut.splits, 1);
+    assert_int_equal(cut.blocks, 132);
+    assert_int_equal(cut.tiles, 3);
+    assert_int_equal(cut.products, 2 * 192);
+    assert_int_equal(cut.converting, 4 * 100);
+    step = step_of(&small);
+    cut = gf_pixels_cut(&step, (size_t)14 * 14, 132);
+    assert_int_equal(cut.splits, 8);
+    assert_int_equal(cut.runs, 1);
+    assert_int_equal(cut.passes, 1);
+    assert_int_equal(cut.blocks, 2);
+    assert_int_equal(cut.tiles, 1);
+    assert_int_equal(cut.products, 8 * 192);
+    assert_int_equal(cut.converting, 16 * 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_general),      cmocka_unit_test(test_implicit),
-        cmocka_unit_test(test_clusters),     cmocka_unit_test(test_times),
+        cmocka_unit_test(test_general),
+        cmocka_unit_test(test_implicit),
+        cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_times),
         cmocka_unit_test(test_tensor_cores),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shared_without_room),
+        cmocka_unit_test(test_few_maps),
+        cmocka_unit_test(test_single_taps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
