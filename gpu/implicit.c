@@ -113,10 +113,26 @@ static double share(const GfTask *task, const Product *product, const Row *row, 
     return least;
 }
 
+/* Of sums in f64, for which there is one tile, of 64 positions and 64 maps, and one chain of taps,
+ * eight in a stage; two blocks share a multiprocessor. By 90 layers
+ * (bench/results/2026-11-30-h200-4.md). */
+static double wide_cycles(const GfTask *task, const Product *product)
+{
+    enum { FOURS = 16, MAPS = 64, STAGE = 8, TOGETHER = 2 };
+    const size_t blocks =
+        gf_units(product->fours, FOURS) * gf_units(product->maps, MAPS) * product->groups;
+    const size_t most = gf_units(blocks, task->processors);
+    const double taps = (double)(gf_units(gf_linear_taps(&task->step->linear), STAGE) * STAGE);
+    return 4830.0 + (double)gf_units(most, TOGETHER) * 335.0 * taps +
+           (double)most * (19.0 * taps + 1720.0);
+}
+
 double gf_implicit_cycles(const GfTask *task, size_t asked, GfImplicitCut *cut)
 {
     const Product product = product_of(task);
     double least = INFINITY;
+    if (task->wide)
+        return wide_cycles(task, &product);
     for (size_t i = 0; i < GF_IMPLICIT_TILINGS; i++) {
         if (asked > 0 && asked != i + 1)
             continue;

@@ -28,40 +28,54 @@ static Row row_of(size_t rows)
     return rows == 4 ? (Row){1.24, 510} : rows == 2 ? (Row){1.6, 1000} : (Row){1.39, 639};
 }
 
+/* Blocks that a launch has on the multiprocessor that has most, and how many of them are there at
+ * once. */
+typedef struct Blocks {
+    size_t most, together;
+} Blocks;
+
+static Blocks blocks_of(const GfTask *task, const GfSharedCut *cut)
+{
+    const GfStep *step = task->step;
+    const GfTileSize *tile = &cut->tile;
+    const size_t across = gf_units(step->out_width * gf_shared_lanes(step), tile->columns);
+    const size_t blocks = across * gf_units(task->rows, tile->rows) * cut->sets * task->pictures;
+    const int threads = gf_shared_at_once(task->wide, (int)(tile->rows / GF_SHARED_ROWS));
+    const size_t held = (size_t)threads / (tile->columns * GF_SHARED_ROWS);
+    const size_t bytes = gf_shared_bytes(step, task->wide, *tile, cut->maps);
+    return (Blocks){gf_units(blocks, task->processors),
+                    gf_blocks_in(task->processor_bytes, held, bytes)};
+}
+
 /* Cycles of the multiprocessor that has most to do. Its blocks share its four schedulers: in each
- * thread with multiply-adds, the rows of taps, rounds of loads, taps that are brought and what
- * becomes of the sums. And each waits by itself in every channel for its loads, a round after the
- * other, and along the taps; and for its outputs. */
+ * thread with multiply-adds, the rows of taps, taps that are brought, rounds of loads, and the
+ * places of the tile's samples. And each waits by itself in every channel, for its loads, a round
+ * after the other, and along the taps; and for its outputs. All kernels of a bank are on one
+ * tile. */
 static double cycles_of(const GfTask *task, const GfSharedCut *cut)
 {
     const GfStep *step = task->step;
     const GfLinear *linear = &step->linear;
-    const GfTileSize input = gf_shared_input(step, cut->tile);
     const bool layer = gf_step_is_layer(step);
-    const size_t threads = cut->tile.columns * GF_SHARED_ROWS;
-    const size_t rows = cut->tile.rows / GF_SHARED_ROWS;
-    const size_t lanes = gf_shared_lanes(step);
-    const size_t blocks = gf_units(step->out_width * lanes, cut->tile.columns) *
-                          gf_units(task->rows, cut->tile.rows) * cut->sets * task->pictures;
-    const size_t most = gf_units(blocks, task->processors);
-    const size_t held = (size_t)gf_shared_at_once(task->wide, (int)rows) / threads;
-    const size_t bytes = gf_shared_bytes(step, task->wide, cut->tile, cut->maps);
-    const size_t together = gf_blocks_in(task->processor_bytes, held, bytes);
-    /* All kernels of a bank are on one tile. */
     const double kernels = layer ? 1.0 : (double)linear->filters;
     const double channels = layer ? (double)linear->depth : 1.0;
+    const GfTileSize input = gf_shared_input(step, cut->tile);
+    const size_t threads = cut->tile.columns * GF_SHARED_ROWS;
+    const size_t rows = cut->tile.rows / GF_SHARED_ROWS, taps = linear->width * linear->height;
+    const size_t maps = cut->sets * gf_shared_lanes(step);
+    const double made = (double)(rows * step->out_channels) / (double)maps;
     const double rounds = (double)gf_units(input.columns * input.rows, threads * GF_SHARED_LOADS);
-    const double area = (double)(linear->width * linear->height);
-    const double sums = (double)(rows * cut->maps),
-                 made = (double)(rows * step->out_channels) / (double)(cut->sets * lanes);
+    const double brought = (double)gf_units(taps * cut->maps, threads);
+    const double each = (double)taps * (task->wide ? 1.5 : 1.0); /* in f64 they take longer */
     const Row row = row_of(rows);
-    const double taps = area * sums * row.slots + 28.9 * (double)linear->height +
-                        40.6 * (double)gf_units((size_t)area * cut->maps, threads);
-    const double thread = channels * (kernels * taps + 136.0 * rounds) + 385.0;
-    const double along = kernels * area * (33.5 + 7.7 * (double)rows);
+    const double slots = each * (double)(rows * cut->maps) * row.slots +
+                         28.9 * (double)linear->height + 40.6 * brought;
+    const double thread = channels * (kernels * slots + 136.0 * rounds) + 385.0;
+    const double along = kernels * each * (33.5 + 7.7 * (double)rows);
     const double alone = channels * (row.wait + 1080.0 * rounds + along) + 255.0 * made;
-    const double work = (double)(threads / 32) * thread / 4.0;
-    return (double)most * work + (double)gf_units(most, together) * alone;
+    const Blocks blocks = blocks_of(task, cut);
+    return (double)blocks.most * thread * (double)(threads / 32) / 4.0 +
+           (double)gf_units(blocks.most, blocks.together) * alone;
 }
 
 double gf_shared_cycles(const GfTask *task, size_t asked, GfSharedCut *cut)

@@ -114,7 +114,7 @@ static const char *chosen_by(const Pair *pair, bool pool, GfUse use, int capabil
     const GfPipeline *pipeline = &plan->pipelines[0];
     const GfStep *step = pipeline->steps, *next = pool ? step + 1 : NULL;
     const GfCard card = card_of(capability);
-    use.wide = pipeline->wide;
+    use.wide = use.wide || pipeline->wide;
     const char *name = gf_algorithm_choose(step, next, &use, &card)->name;
     gf_plan_free(plan);
     gf_filter_free(filter);
@@ -389,6 +389,31 @@ static void test_other_kernels(void **unused)
     }
 }
 
+/* Sums in f64, as measured, by a quarter or more (bench/results/2026-11-30-h200-4.md). */
+static void test_sums_in_f64(void **unused)
+{
+    static const struct {
+        size_t channels, maps, groups, side, height, width;
+        const char *method;
+    } layers[] = {{2, 24, 1, 7, 156, 22, "shared"},   {80, 70, 10, 7, 73, 43, "shared"},
+                  {29, 55, 1, 6, 73, 52, "shared"},   {74, 73, 1, 6, 17, 69, "shared"},
+                  {91, 260, 13, 3, 75, 55, "shared"}, {55, 62, 1, 1, 49, 16, "implicit"},
+                  {35, 88, 1, 1, 29, 12, "implicit"}, {67, 30, 1, 2, 49, 75, "implicit"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
+                                      .height = layers[i].height + layers[i].side - 1,
+                                      .channels = layers[i].channels,
+                                      .sample = GF_F32},
+                           .out = GF_F32,
+                           .maps = layers[i].maps,
+                           .groups = layers[i].groups,
+                           .side = layers[i].side};
+        const GfUse use = {.wide = true, .pictures = 1, .packed = true};
+        assert_string_equal(chosen_by(&pair, false, use, 90), layers[i].method);
+    }
+}
+
 /* A map a channel is nothing for a product of matrices. */
 static void test_depthwise_layers(void **unused)
 {
@@ -653,6 +678,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_dilated_layers),
         cmocka_unit_test(test_other_kernels),
+        cmocka_unit_test(test_sums_in_f64),
         cmocka_unit_test(test_depthwise_layers),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_pooled),

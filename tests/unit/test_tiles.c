@@ -177,7 +177,7 @@ static void test_clusters(void **unused)
     assert_int_equal(cut.cluster, 1);
 }
 
-/* More pictures, rows that are no vectors, and fewer multiprocessors take longer. */
+/* More pictures, rows that are no vectors, fewer multiprocessors, and sums in f64 take longer. */
 static void test_times(void **unused)
 {
     const Layer layer = {8, 48, 40, 40, 3, 96, 1, 1, 0};
@@ -189,12 +189,16 @@ static void test_times(void **unused)
     apart.vectors = false;
     small.processors = 66;
     const GfTask longer[] = {more, apart, small};
+    GfTask wide = task;
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
         assert_true(gf_general_cycles(&longer[i], NULL) > gf_general_cycles(&task, NULL));
         assert_true(gf_implicit_cycles(&longer[i], 0, NULL) > gf_implicit_cycles(&task, 0, NULL));
         if (longer[i].vectors)
             assert_true(gf_shared_cycles(&longer[i], 0, NULL) > gf_shared_cycles(&task, 0, NULL));
     }
+    wide.wide = true;
+    assert_true(gf_implicit_cycles(&wide, 0, NULL) > gf_implicit_cycles(&task, 0, NULL));
+    assert_true(gf_shared_cycles(&wide, 0, NULL) > gf_shared_cycles(&task, 0, NULL));
 }
 
 /* As worked out by hand from the tiles: a step of 3 taps of 2 octets is 864 cycles of a narrow tile
