@@ -52,7 +52,7 @@ static bool has_room(const GfTask *task, const GfFewSlot *slot, size_t positions
 
 GfFewWork gf_few_work(const GfTask *task)
 {
-    enum { SPARE = 4 };
+    enum { SPARE = 4 }; /* positions of what is kept, that banks differ */
     const GfStep *step = task->step;
     const GfTensorFlat shape = gf_tensor_flat(step);
     const size_t all = positions_of(task, &shape), parts = gf_flat_parts(step);

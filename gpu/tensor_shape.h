@@ -625,8 +625,8 @@ static inline bool gf_tensor_is_direct(const GfStep *step)
  * groups of warps, that multiply 64 maps each. */
 enum { GF_PIXELS_TILE = 128, GF_PIXELS_STAGES = 4, GF_PIXELS_GROUPS = 2 };
 
-/* How a launch of it is cut: among blocks each of which stays, for a split of a group's maps and
- * some of the tiles. */
+/* How a launch of it on so many positions is cut, among blocks that multiprocessors have one of
+ * each: a block stays, for a split of a group's maps and some of the tiles. */
 typedef struct GfPixelsCut {
     size_t splits, runs, passes; /* runs of 64 maps of a split; times that samples are converted */
     size_t blocks;               /* of a split of a group */

@@ -524,6 +524,11 @@ static void test_measured_pictures(void **unused)
                                      {GF_F32, 1, 1, 7, 199, 112, "special"},
                                      {GF_F32, 1, 4, 7, 2701, 656, "tensor"},
                                      {GF_F32, 1, 45, 7, 426, 272, "tensor"},
+                                     /* rows of bytes that begin anywhere */
+                                     {GF_U8, 1, 8, 3, 1001, 1401, "tensor"},
+                                     {GF_U8, 1, 64, 3, 1001, 1201, "special"},
+                                     {GF_U8, 1, 16, 3, 501, 701, "special"},
+                                     {GF_U8, 1, 32, 5, 701, 901, "tensor"},
                                      /* small ones */
                                      {GF_U8, 1, 4, 7, 80, 80, "special"},
                                      {GF_F32, 1, 16, 7, 80, 80, "special"},
