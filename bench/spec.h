@@ -24,8 +24,9 @@ typedef struct Spec {
     size_t batch, channels, width, height;
     size_t kernel, filters;  /* side, or rows; output channels of a layer */
     size_t columns;          /* of a layer's kernel that is no square; 0: it is one */
-    size_t padding, stride;  /* of a layer; a stride of 0 is 1. Padding above and below; left and
-                                right as much more as half the columns are more than half the rows */
+    /* Of a layer; a stride of 0 is 1. Padding is above and below; left and right there is as much
+     * more as half the kernel's columns are more than half its rows. */
+    size_t padding, stride;
     size_t groups, dilation; /* of a layer; 0 is 1 */
     bool wide;               /* sums in f64, as of pipelines that need them */
     bool pooled;             /* the layer goes on: ReLU, 2 x 2 max pool */

@@ -70,8 +70,9 @@ typedef struct GfImplicitCut {
     size_t tiling, cluster;
 } GfImplicitCut;
 
-/* Cycles that a launch takes with the tile that is asked for, from 1 on, or with the fastest, 0; and
- * how it is cut then, unless NULL. Of sums in f64, which have one tile, `cut` stays as it is. */
+/* Cycles that a launch takes with the tile that is asked for, from 1 on, or with the fastest, 0;
+ * and how it is cut then, unless NULL. Of sums in f64, which have one tile, `cut` stays as it
+ * is. */
 #ifdef __cplusplus
 extern "C"
 #endif

@@ -441,10 +441,10 @@ static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfU
 
 /* ---- layers of many channels ---- */
 
-/* Microseconds of a layer by `tensor`, for cards without groups of warps that multiply, and for what
- * has no lines, fitted to layers that were measured: what a launch takes; each tap, which a block's
- * threads wait for; the multiply-adds, of maps (and of channels) that fill up whole units; each
- * sum, the more where vectors are not stored; and each number that is read. */
+/* Microseconds of a layer by `tensor`, for cards without groups of warps that multiply, and for
+ * what has no lines, fitted to layers that were measured: what a launch takes; each tap, which a
+ * block's threads wait for; the multiply-adds, of maps (and of channels) that fill up whole units;
+ * each sum, the more where vectors are not stored; and each number that is read. */
 typedef struct Cost {
     double launch, tap, product, sum;
     size_t maps, channels, taps; /* units, 0 is 1; taps of a row */
@@ -551,9 +551,9 @@ static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *car
            lines->read * inputs_of(step, use);
 }
 
-/* The same of few maps: what a launch takes, and each of the busiest multiprocessor's blocks; cycles
- * of its products, and of what they wait for; and as above. By 283 layers of squares, in groups and
- * not (bench/results/2026-11-30-h200-4.md). */
+/* The same of few maps: what a launch takes, and each of the busiest multiprocessor's blocks;
+ * cycles of its products, and of what they wait for; and as above. By 283 layers of squares, in
+ * groups and not (bench/results/2026-11-30-h200-4.md). */
 static double few_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
     const double launch = 1.95, block = 3.09, product = 4.71e-4, brought = 3.1e-4, shares = 0.88,

@@ -1,5 +1,5 @@
-/* What host and kernels both know of method `shared`: its blocks, the tiles of input that they load,
- * and how a launch is cut; and what it takes (gpu/shared.c). */
+/* What host and kernels both know of method `shared`: its blocks, the tiles of input that they
+ * load, and how a launch is cut; and what it takes (gpu/shared.c). */
 #pragma once
 
 #include "gpu/tiles.h"
