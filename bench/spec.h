@@ -22,8 +22,8 @@ typedef struct Spec {
     bool layer;
     Taps taps;
     size_t batch, channels, width, height;
-    size_t kernel, filters;  /* side, or rows; output channels of a layer */
-    size_t columns;          /* of a layer's kernel that is no square; 0: it is one */
+    size_t kernel, filters; /* side, or rows; output channels of a layer */
+    size_t columns;         /* of a layer's kernel that is no square; 0: it is one */
     /* Of a layer; a stride of 0 is 1. Padding is above and below; left and right there is as much
      * more as half the kernel's columns are more than half its rows. */
     size_t padding, stride;
