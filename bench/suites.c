@@ -426,79 +426,30 @@ static GfStatus first_cases(Specs *specs)
 /* Kernels that are no squares of an odd side. */
 static GfStatus other_kernel_cases(Specs *specs, size_t batch)
 {
-    static const Spec layers[] = {{.label = "Inception-v3",
-                                   .channels = 128,
-                                   .width = 17,
-                                   .kernel = 1,
-                                   .columns = 7,
-                                   .filters = 128},
-                                  {.label = "Inception-v3",
-                                   .channels = 128,
-                                   .width = 17,
-                                   .kernel = 7,
-                                   .columns = 1,
-                                   .filters = 192,
-                                   .padding = 3},
-                                  {.label = "Inception-v3",
-                                   .channels = 192,
-                                   .width = 17,
-                                   .kernel = 1,
-                                   .columns = 7,
-                                   .filters = 192},
-                                  {.label = "Inception-v3",
-                                   .channels = 192,
-                                   .width = 17,
-                                   .kernel = 7,
-                                   .columns = 1,
-                                   .filters = 192,
-                                   .padding = 3},
-                                  {.label = "Inception-v3",
-                                   .channels = 384,
-                                   .width = 8,
-                                   .kernel = 1,
-                                   .columns = 3,
-                                   .filters = 384},
-                                  {.label = "Inception-v3",
-                                   .channels = 384,
-                                   .width = 8,
-                                   .kernel = 3,
-                                   .columns = 1,
-                                   .filters = 384,
-                                   .padding = 1},
-                                  {.label = "ConvNeXt",
-                                   .channels = 96,
-                                   .width = 56,
-                                   .kernel = 2,
-                                   .filters = 192,
-                                   .stride = 2},
-                                  {.label = "ConvNeXt",
-                                   .channels = 384,
-                                   .width = 14,
-                                   .kernel = 2,
-                                   .filters = 768,
-                                   .stride = 2},
-                                  {.label = "pix2pix",
-                                   .channels = 64,
-                                   .width = 128,
-                                   .kernel = 4,
-                                   .filters = 128,
-                                   .padding = 1,
-                                   .stride = 2},
-                                  {.label = "pix2pix",
-                                   .channels = 256,
-                                   .width = 32,
-                                   .kernel = 4,
-                                   .filters = 512,
-                                   .padding = 1,
-                                   .stride = 2}};
-    for (size_t i = 0; i < COUNT(layers); i++) {
-        Spec spec = layers[i];
-        spec.in = spec.out = GF_F32;
-        spec.layer = true;
-        spec.batch = batch;
-        spec.height = spec.width;
-        GF_TRY(specs_add(specs, spec));
-    }
+    static const struct {
+        const char *label;
+        size_t channels, side, rows, columns; /* columns 0: as many as rows */
+        size_t filters, padding, stride;
+    } layers[] = {
+        {"Inception-v3", 128, 17, 1, 7, 128, 0, 1}, {"Inception-v3", 128, 17, 7, 1, 192, 3, 1},
+        {"Inception-v3", 192, 17, 1, 7, 192, 0, 1}, {"Inception-v3", 192, 17, 7, 1, 192, 3, 1},
+        {"Inception-v3", 384, 8, 1, 3, 384, 0, 1},  {"Inception-v3", 384, 8, 3, 1, 384, 1, 1},
+        {"ConvNeXt", 96, 56, 2, 0, 192, 0, 2},      {"ConvNeXt", 384, 14, 2, 0, 768, 0, 2},
+        {"pix2pix", 64, 128, 4, 0, 128, 1, 2},      {"pix2pix", 256, 32, 4, 0, 512, 1, 2}};
+    for (size_t i = 0; i < COUNT(layers); i++)
+        GF_TRY(specs_add(specs, (Spec){.label = layers[i].label,
+                                       .in = GF_F32,
+                                       .out = GF_F32,
+                                       .layer = true,
+                                       .batch = batch,
+                                       .channels = layers[i].channels,
+                                       .width = layers[i].side,
+                                       .height = layers[i].side,
+                                       .kernel = layers[i].rows,
+                                       .columns = layers[i].columns,
+                                       .filters = layers[i].filters,
+                                       .padding = layers[i].padding,
+                                       .stride = layers[i].stride}));
     return GF_OK;
 }
 
