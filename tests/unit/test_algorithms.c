@@ -389,7 +389,8 @@ static void test_other_kernels(void **unused)
     }
 }
 
-/* Sums in f64, as measured, by a quarter or more (bench/results/2026-11-30-h200-4.md). */
+/* Sums in f64, as measured, by a quarter or more: some of the layers that the estimates were fitted
+ * to (bench/results/2026-11-30-h200-4.md). */
 static void test_sums_in_f64(void **unused)
 {
     static const struct {
