@@ -389,32 +389,6 @@ static void test_other_kernels(void **unused)
     }
 }
 
-/* Sums in f64, as measured, by a quarter or more: some of the layers that the estimates were fitted
- * to (bench/results/2026-11-30-h200-4.md). */
-static void test_sums_in_f64(void **unused)
-{
-    static const struct {
-        size_t channels, maps, groups, side, height, width;
-        const char *method;
-    } layers[] = {{2, 24, 1, 7, 156, 22, "shared"},   {80, 70, 10, 7, 73, 43, "shared"},
-                  {29, 55, 1, 6, 73, 52, "shared"},   {74, 73, 1, 6, 17, 69, "shared"},
-                  {91, 260, 13, 3, 75, 55, "shared"}, {55, 62, 1, 1, 49, 16, "implicit"},
-                  {35, 88, 1, 1, 29, 12, "implicit"}, {67, 30, 1, 2, 49, 75, "implicit"}};
-    (void)unused;
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
-                                      .height = layers[i].height + layers[i].side - 1,
-                                      .channels = layers[i].channels,
-                                      .sample = GF_F32},
-                           .out = GF_F32,
-                           .maps = layers[i].maps,
-                           .groups = layers[i].groups,
-                           .side = layers[i].side};
-        const GfUse use = {.wide = true, .pictures = 1, .packed = true};
-        assert_string_equal(chosen_by(&pair, false, use, 90), layers[i].method);
-    }
-}
-
 /* A map a channel is nothing for a product of matrices. */
 static void test_depthwise_layers(void **unused)
 {
@@ -441,32 +415,17 @@ static void test_depthwise_layers(void **unused)
     assert_string_equal(chosen(&pair, 90), "shared");
 }
 
-/* Layers in groups, as measured, by a quarter or more (bench/results/2026-11-29-h200-3.md; the last
- * thirteen are some of those that the estimates of 2026-11-30-h200-3.md were fitted to): channels
- * and maps of each group; height and width of the maps. */
-static void test_groups(void **unused)
+/* A layer as it was measured: channels and maps of each group; height and width of the maps; the
+ * method that took least time, by a quarter or more. */
+typedef struct Grouped {
+    size_t channels, maps, groups, side, height, width;
+    const char *method;
+} Grouped;
+
+static void check_grouped(const Grouped *layers, size_t count, bool wide)
 {
-    static const struct {
-        size_t channels, maps, groups, side, height, width;
-        const char *method;
-    } layers[] = {{4, 4, 32, 3, 56, 56, "general"},   {4, 4, 113, 3, 21, 48, "general"},
-                  {8, 8, 32, 3, 28, 28, "general"},   {8, 8, 167, 3, 231, 15, "general"},
-                  {16, 16, 32, 3, 14, 14, "general"}, {3, 3, 147, 5, 144, 73, "general"},
-                  {4, 4, 7, 5, 193, 66, "general"},   {9, 1, 43, 5, 7, 28, "general"},
-                  {6, 6, 13, 7, 212, 60, "general"},  {22, 22, 9, 3, 35, 6, "general"},
-                  {23, 23, 48, 3, 57, 20, "tensor"},  {20, 20, 45, 3, 193, 38, "tensor"},
-                  {4, 4, 21, 1, 164, 21, "implicit"}, {10, 10, 17, 1, 17, 180, "implicit"},
-                  {4, 1, 19, 1, 130, 21, "implicit"}, {16, 16, 14, 1, 6, 9, "general"},
-                  {4, 4, 16, 9, 56, 56, "shared"},    {12, 12, 3, 7, 27, 48, "general"},
-                  {1, 8, 20, 1, 64, 80, "general"},   {1, 6, 57, 1, 150, 72, "general"},
-                  {4, 32, 33, 1, 61, 34, "implicit"}, {3, 18, 37, 1, 19, 45, "implicit"},
-                  {3, 5, 31, 1, 84, 56, "general"},   {1, 7, 45, 1, 40, 15, "shared"},
-                  {21, 8, 24, 7, 59, 31, "tensor"},   {29, 7, 10, 5, 26, 62, "tensor"},
-                  {10, 9, 25, 7, 7, 52, "tensor"},    {33, 15, 7, 1, 19, 36, "general"},
-                  {29, 16, 10, 1, 34, 10, "general"}, {16, 16, 6, 7, 72, 8, "general"},
-                  {4, 4, 39, 1, 162, 141, "shared"}};
-    (void)unused;
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+    const GfUse use = {.wide = wide, .pictures = 1, .packed = true};
+    for (size_t i = 0; i < count; i++) {
         const Pair pair = {.format = {.width = layers[i].width + layers[i].side - 1,
                                       .height = layers[i].height + layers[i].side - 1,
                                       .channels = layers[i].channels * layers[i].groups,
@@ -475,8 +434,46 @@ static void test_groups(void **unused)
                            .maps = layers[i].maps * layers[i].groups,
                            .groups = layers[i].groups,
                            .side = layers[i].side};
-        assert_string_equal(chosen(&pair, 90), layers[i].method);
+        assert_string_equal(chosen_by(&pair, false, use, 90), layers[i].method);
     }
+}
+
+/* Layers in groups (bench/results/2026-11-29-h200-3.md; the last thirteen are some of those that
+ * the estimates of 2026-11-30-h200-3.md were fitted to). */
+static void test_groups(void **unused)
+{
+    static const Grouped layers[] = {
+        {4, 4, 32, 3, 56, 56, "general"},   {4, 4, 113, 3, 21, 48, "general"},
+        {8, 8, 32, 3, 28, 28, "general"},   {8, 8, 167, 3, 231, 15, "general"},
+        {16, 16, 32, 3, 14, 14, "general"}, {3, 3, 147, 5, 144, 73, "general"},
+        {4, 4, 7, 5, 193, 66, "general"},   {9, 1, 43, 5, 7, 28, "general"},
+        {6, 6, 13, 7, 212, 60, "general"},  {22, 22, 9, 3, 35, 6, "general"},
+        {23, 23, 48, 3, 57, 20, "tensor"},  {20, 20, 45, 3, 193, 38, "tensor"},
+        {4, 4, 21, 1, 164, 21, "implicit"}, {10, 10, 17, 1, 17, 180, "implicit"},
+        {4, 1, 19, 1, 130, 21, "implicit"}, {16, 16, 14, 1, 6, 9, "general"},
+        {4, 4, 16, 9, 56, 56, "shared"},    {12, 12, 3, 7, 27, 48, "general"},
+        {1, 8, 20, 1, 64, 80, "general"},   {1, 6, 57, 1, 150, 72, "general"},
+        {4, 32, 33, 1, 61, 34, "implicit"}, {3, 18, 37, 1, 19, 45, "implicit"},
+        {3, 5, 31, 1, 84, 56, "general"},   {1, 7, 45, 1, 40, 15, "shared"},
+        {21, 8, 24, 7, 59, 31, "tensor"},   {29, 7, 10, 5, 26, 62, "tensor"},
+        {10, 9, 25, 7, 7, 52, "tensor"},    {33, 15, 7, 1, 19, 36, "general"},
+        {29, 16, 10, 1, 34, 10, "general"}, {16, 16, 6, 7, 72, 8, "general"},
+        {4, 4, 39, 1, 162, 141, "shared"}};
+    (void)unused;
+    check_grouped(layers, sizeof layers / sizeof *layers, false);
+}
+
+/* Sums in f64: some of the layers that the estimates were fitted to
+ * (bench/results/2026-11-30-h200-4.md). */
+static void test_sums_in_f64(void **unused)
+{
+    static const Grouped layers[] = {
+        {2, 24, 1, 7, 156, 22, "shared"},   {8, 7, 10, 7, 73, 43, "shared"},
+        {29, 55, 1, 6, 73, 52, "shared"},   {74, 73, 1, 6, 17, 69, "shared"},
+        {7, 20, 13, 3, 75, 55, "shared"},   {55, 62, 1, 1, 49, 16, "implicit"},
+        {35, 88, 1, 1, 29, 12, "implicit"}, {67, 30, 1, 2, 49, 75, "implicit"}};
+    (void)unused;
+    check_grouped(layers, sizeof layers / sizeof *layers, true);
 }
 
 /* Layers on pictures: there kernels of all odd heights up to 11 are, but of one channel only those
