@@ -190,13 +190,6 @@ inline size_t gf_l2_bytes()
     return static_cast<size_t>(bytes);
 }
 
-/* Blocks that a multiprocessor of the current device holds at once: of `bytes` of shared memory
- * each, `most` at most. */
-inline size_t gf_blocks_at_once(size_t most, size_t bytes)
-{
-    return gf_blocks_in(gf_multiprocessor_bytes(), most, bytes);
-}
-
 /* Has the current device clusters of blocks? */
 inline bool gf_has_clusters()
 {

@@ -11,7 +11,7 @@ typedef struct Row {
 } Row;
 
 /* Tiling i for kernels of side x side; false where there is none. The slots, as all weights here,
- * were fitted to every tile of 331 layers (bench/results/2026-11-30-h200-3.md). */
+ * were fitted to every tile of 331 layers (bench/results/2026-11-30-h200-3.md, -4.md). */
 static bool find_row(size_t side, size_t i, Row *row)
 {
     static const double slots[GF_GENERAL_TILINGS] = {1.01, 1.1,  1.09, 1.13, 1.23, 1.63, 1.16, 0.98,

@@ -113,17 +113,16 @@ static double share(const GfTask *task, const Product *product, const Row *row, 
     return least;
 }
 
-/* Of sums in f64, for which there is one tile, of 64 positions and 64 maps, and one chain of taps,
- * eight in a stage; two blocks share a multiprocessor. By 90 layers
+/* Of sums in f64, for which there is one tile, and one chain of taps. By 90 layers
  * (bench/results/2026-11-30-h200-4.md). */
 static double wide_cycles(const GfTask *task, const Product *product)
 {
-    enum { FOURS = 16, MAPS = 64, STAGE = 8, TOGETHER = 2 };
-    const size_t blocks =
-        gf_units(product->fours, FOURS) * gf_units(product->maps, MAPS) * product->groups;
-    const size_t most = gf_units(blocks, task->processors);
-    const double taps = (double)(gf_units(gf_linear_taps(&task->step->linear), STAGE) * STAGE);
-    return 4830.0 + (double)gf_units(most, TOGETHER) * 335.0 * taps +
+    const GfImplicitTile tile = gf_implicit_tile(GF_IMPLICIT_WIDE, sizeof(double));
+    const size_t most = gf_units(blocks_of(product, &tile, 1), task->processors);
+    const size_t together =
+        gf_blocks_in(task->processor_bytes, (size_t)tile.blocks, bytes_of(&tile, 1));
+    const double taps = (double)gf_implicit_chain(task->step, true);
+    return 4830.0 + (double)gf_units(most, together) * 335.0 * taps +
            (double)most * (19.0 * taps + 1720.0);
 }
 

@@ -583,7 +583,7 @@ extern "C" cudaError_t gf_launch_implicit(const GfLaunch *launch, cudaStream_t s
     if (launch->tiling > (launch->wide ? 0 : size_t{GF_IMPLICIT_TILINGS}))
         return cudaErrorNotSupported;
     if (launch->wide) /* in one chain, which blocks cannot share */
-        return run<Tile<double, 64, 64, 8, 4, 1, 2>, void>(launch, 1, stream);
+        return run<Tile<double, GF_IMPLICIT_WIDE>, void>(launch, 1, stream);
     const GfTask task = gf_task_of(launch);
     GfImplicitCut cut = {};
     gf_implicit_cycles(&task, launch->tiling, &cut);

@@ -17,6 +17,9 @@
     TILE(16, 32, 4, 4, 8, 2)                                                                       \
     TILE(8, 64, 4, 4, 8, 2)
 
+/* And that of sums in f64. */
+#define GF_IMPLICIT_WIDE 64, 64, 8, 4, 1, 2
+
 enum {
     GF_IMPLICIT_STEP = 8,    /* taps of a stage, for each team */
     GF_IMPLICIT_CLUSTER = 8, /* blocks that share a tile, at most */

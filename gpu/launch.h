@@ -8,6 +8,7 @@
 #include "gpu/general_tiles.h"
 #include "gpu/implicit_tiles.h"
 #include "gpu/shared_tiles.h"
+#include "gpu/tensor_flat_shape.h"
 #include "gpu/tensor_shape.h"
 #include "gpu/tiles.h"
 

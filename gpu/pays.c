@@ -351,10 +351,8 @@ static bool weaving_pays(const GfStep *step, size_t side, double pixels, const G
     if (maps < 8 || !are_woven(step, use))
         return false;
     /* Of one wide picture it is from fewer pixels on (bench/results/2026-11-30-h200-4.md). */
-    const double least = use->pictures > 1 || width < 512 ? 1 << 21
-                         : side > 3                       ? 1 << 19
-                         : maps < 64                      ? 5 << 18
-                                                          : 1 << 21;
+    const bool early = use->pictures == 1 && width >= 512 && (side > 3 || maps < 64);
+    const double least = !early ? 1 << 21 : side > 3 ? 1 << 19 : 5 << 18;
     if (bytes && pixels >= least && (maps >= 16 || side == 3))
         return true;
     if (use->pictures > 1)
@@ -532,7 +530,8 @@ static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
 /* Microseconds of `tensor` on many maps whose samples stand in lines, of which it knows the cycles
  * (gpu/tensor_flat.c): what a launch takes; each cycle; that blocks share tiles; each output, the
  * more where vectors are not stored; and each number that is read. Squares by 981 layers, groups
- * among them, single taps by 150 (bench/results/2026-11-30-h200-3.md). */
+ * among them, single taps by 150 (bench/results/2026-11-30-h200-3.md); what sharing takes squares
+ * by the choices of 433 (-4.md). */
 typedef struct Lines {
     double launch, cycle, shares, output, apart, read;
 } Lines;

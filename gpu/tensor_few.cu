@@ -26,7 +26,7 @@ template <int MAPS, int BY, int BLOCKS> struct Tile {
     static constexpr int others_registers = BY > 2 ? 56 : 72;
     static constexpr int map_runs = 1, maps = MAPS, runs = MAPS / OCTET;
     static constexpr int blocks = BLOCKS, own = BLOCKS * ROWS, positions = own * groups;
-    static constexpr int pitch = positions + 4; /* so that pairs of maps are in other banks */
+    static constexpr int pitch = positions + GF_FEW_SPARE;
 };
 
 /* ---- the warp that brings ---- */
@@ -225,6 +225,8 @@ __global__ void __launch_bounds__(threads<T>, 1) tensor_few(const __grid_constan
 /* The cut whose slots are of all rows of the kernel, or of one. */
 template <typename T> Cut cut_by(bool all, const Flat &flat, const GfStep *step)
 {
+    static_assert(head_bytes<T> <= gf_few_head(T::positions));
+    static_assert(kept_bytes<T> == gf_few_kept(T::maps, T::positions));
     Cut cut = {INFINITY, flat, 0, 0, 0, nullptr};
     Flat &q = cut.q;
     const int lines = q.octets * q.phases_x * 2;

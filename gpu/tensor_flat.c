@@ -1,7 +1,7 @@
 /* What a layer takes of tensor cores whose samples stand in lines, by which `auto` estimates its
- * time: with the cheapest tile, as gpu/tensor_flat.cu has it. Whether that has room in shared
- * memory is not asked: where it has none, as some of single taps and of strides, another one is
- * launched. */
+ * time: with the cheapest tile, as gpu/tensor_flat.cu and gpu/tensor_few.cu have it. Of many maps
+ * it is not asked whether that has room in shared memory: where it has none, as some of single taps
+ * and of strides, another one is launched. */
 #include "gpu/tensor.h"
 
 /* Of a slice of the line, up to the last one that has an output. */
@@ -42,17 +42,8 @@ GfFlatWork gf_flat_work(const GfTask *task)
     return work;
 }
 
-/* Have two slots room in a block, beside what it knows of a tile and keeps of other parts? */
-static bool has_room(const GfTask *task, const GfFewSlot *slot, size_t positions, size_t kept)
-{
-    enum { HEAD = 640, POSITION = 12 }; /* bytes */
-    const size_t head = HEAD + POSITION * positions;
-    return slot->stretch > 0 && head + kept + 2 * slot->bytes <= task->block_bytes;
-}
-
 GfFewWork gf_few_work(const GfTask *task)
 {
-    enum { SPARE = 4 }; /* positions of what is kept, that banks differ */
     const GfStep *step = task->step;
     const GfTensorFlat shape = gf_tensor_flat(step);
     const size_t all = positions_of(task, &shape), parts = gf_flat_parts(step);
@@ -71,11 +62,11 @@ GfFewWork gf_few_work(const GfTask *task)
             continue;
         for (size_t way = 0; way < (parts > 1 && task->clusters ? 2 : 1); way++) {
             const size_t shares = way > 0 ? parts : 1;
-            const size_t kept =
-                parts > shares ? shape.run_maps * (positions + SPARE) * sizeof(float) : 0;
+            const size_t kept = parts > shares ? gf_few_kept(shape.run_maps, positions) : 0;
+            const size_t room = gf_few_head(positions) + kept + 2 * slot.bytes;
             const size_t cost =
                 gf_flat_cost(blocks, shape.stages, cycles, shares, task->processors);
-            if (cost >= least || !has_room(task, &slot, positions, kept))
+            if (cost >= least || slot.stretch == 0 || room > task->block_bytes)
                 continue;
             least = cost;
             work.blocks = gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors));

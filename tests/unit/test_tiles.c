@@ -81,7 +81,8 @@ static size_t shared_tile(const GfTask *task)
         const GfTileSize size = gf_tile_size(i);
         GfSharedCut other = {.maps = 0};
         assert_true(gf_shared_cycles(task, i + 1, &other) >= cycles);
-        assert_true(other.maps == 0 || other.tile.columns == size.columns);
+        assert_true(other.maps == 0 ||
+                    (other.tile.columns == size.columns && other.tile.rows == size.rows));
         if (size.columns == cut.tile.columns && size.rows == cut.tile.rows)
             tile = i;
     }
