@@ -421,9 +421,9 @@ static GfStatus first_cases(Specs *specs)
     return GF_OK;
 }
 
-/* ---- networks: layers from the middle of known ones ---- */
+/* ---- networks: layers of known ones, most from their middle ---- */
 
-/* Kernels that are no squares of an odd side. */
+/* Kernels that are no squares of an odd side, those of patches among them. */
 static GfStatus other_kernel_cases(Specs *specs, size_t batch)
 {
     static const struct {
@@ -435,7 +435,10 @@ static GfStatus other_kernel_cases(Specs *specs, size_t batch)
         {"Inception-v3", 192, 17, 1, 7, 192, 0, 1}, {"Inception-v3", 192, 17, 7, 1, 192, 3, 1},
         {"Inception-v3", 384, 8, 1, 3, 384, 0, 1},  {"Inception-v3", 384, 8, 3, 1, 384, 1, 1},
         {"ConvNeXt", 96, 56, 2, 0, 192, 0, 2},      {"ConvNeXt", 384, 14, 2, 0, 768, 0, 2},
-        {"pix2pix", 64, 128, 4, 0, 128, 1, 2},      {"pix2pix", 256, 32, 4, 0, 512, 1, 2}};
+        {"pix2pix", 64, 128, 4, 0, 128, 1, 2},      {"pix2pix", 256, 32, 4, 0, 512, 1, 2},
+        {"pix2pix", 3, 256, 4, 0, 64, 1, 2},        {"Swin", 3, 224, 4, 0, 96, 0, 4},
+        {"ConvNeXt-L", 3, 224, 4, 0, 192, 0, 4},    {"ViT-B/16", 3, 224, 16, 0, 768, 0, 16},
+        {"ViT-L/14", 3, 224, 14, 0, 1024, 0, 14}};
     for (size_t i = 0; i < COUNT(layers); i++)
         GF_TRY(specs_add(specs, (Spec){.label = layers[i].label,
                                        .in = GF_F32,

@@ -270,7 +270,7 @@ static GfStatus tensor_layer_supports(const GfStep *step, bool wide)
     if (!gf_tensor_is_first(step) && step->out != GF_F32)
         return gf_fail(GF_EUNSUPPORTED,
                        "tensor: maps of f32; others of layers on up to %d channels, "
-                       "with kernels of 3 to %d rows",
+                       "with kernels of up to %d rows",
                        GF_FIRST_CHANNELS, GF_FIRST_MOST_SIDE);
     GF_TRY(need_room(step, gf_tensor_is_flat(step)));
     if (gf_linear_taps(linear) > INT_MAX / 16 || !fits_int(step))

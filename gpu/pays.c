@@ -264,14 +264,13 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
 /* Of banks: from 7 x 7 on two passes are faster for products of floats, but for single kernels
  * (gpu/special_short.cu), which gray pictures of a middling size have too few strips for; from
  * 9 x 9 on for all. Small pictures have too little work for its strips then. */
-bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
+static bool special_pays_by_rules(const GfStep *step, const GfUse *use)
 {
     const GfLinear *linear = &step->linear;
     const size_t side = gf_special_side(linear);
     const bool real = gf_sample_is_float(step->in), single = linear->filters == 1;
     const double samples = pixels_of(step, use) * (double)step->channels;
     const double of_products = side > GF_SPECIAL_SIDE ? 3 << 18 : 1 << 20;
-    (void)card;
     if (tiles_pay(step, use))
         return false;
     if (strips_pay(step, use, is_product(step, use) ? of_products : 1 << 22))
@@ -339,7 +338,8 @@ static bool copies_pay(const GfStep *step, size_t side, double pixels, const GfU
 static bool are_woven(const GfStep *step, const GfUse *use)
 {
     return !has_vectors(step, use) && (step->in == GF_F32 || step->in == GF_U8) &&
-           step->out == GF_F32 && step->out_width * step->stride_x > GF_FIRST_WOVEN;
+           step->out == GF_F32 && step->out_width * step->stride_x > GF_FIRST_WOVEN &&
+           step->stride_x <= 2 && step->linear.height <= GF_FIRST_SIDE;
 }
 
 /* Of one channel under 3 x 3 and 5 x 5 taps, woven: of narrow pictures, and of several at a time,
@@ -399,42 +399,13 @@ static bool tensor_pays_on_gray(const GfStep *step, size_t side, double pixels, 
     return vectors && maps >= 8 && full && (maps < 32 || pixels < 1 << 23);
 }
 
-/* Of one channel under small kernels, every other pixel: `shared` makes so few outputs faster. */
-static bool are_few_outputs(const GfStep *step, double pixels)
+/* Is it a layer on gray of odd squares, side by side, for which the rules above are? Of all others
+ * the time is estimated. */
+static bool is_usual_on_gray(const GfStep *step)
 {
     const GfLinear *linear = &step->linear;
-    return linear->depth == 1 && step->stride_x == 2 && linear->width <= 5 && linear->height <= 5 &&
-           (double)linear->filters * pixels < 1 << 18;
-}
-
-/* Of several, far apart: `implicit` is faster on small pictures, but of bytes for many maps. */
-static bool tensor_pays_on_few_windows(const GfStep *step, double pixels)
-{
-    const size_t maps = step->linear.filters;
-    if (step->in == GF_U8)
-        return pixels >= 1 << 12 || maps < 6 || maps >= 32;
-    return pixels >= 1 << 13 || maps < 6;
-}
-
-static bool tensor_pays_on_pictures(const GfStep *step, double pixels, const GfUse *use,
-                                    const GfCard *card)
-{
-    const GfLinear *linear = &step->linear;
-    const double work = (double)(gf_linear_taps(linear) * linear->filters) * pixels;
-    if (linear->depth == 1)
-        return step->stride_x == 1
-                   ? tensor_pays_on_gray(step, longer_side(linear), pixels, use, card)
-                   : !are_few_outputs(step, pixels);
-    if (step->stride_x == 4 && !tensor_pays_on_few_windows(step, pixels))
-        return false;
-    if (step->stride_x == 2 && step->in == GF_U8 &&
-        (linear->depth <= GF_FIRST_COLOURS || linear->width > 3))
-        return true;
-    if (step->in == GF_F32 && pixels < 1 << 12 && linear->filters < 48 && !has_vectors(step, use))
-        return false;
-    if (step->stride_x > 1 || linear->filters < 4)
-        return work >= 1 << 20;
-    return work >= (linear->depth > GF_FIRST_COLOURS ? 1 << 23 : 1 << 22);
+    return gf_tensor_is_first(step) && linear->depth == 1 && step->stride_x == 1 &&
+           linear->width % 2 == 1 && linear->height == linear->width;
 }
 
 /* ---- layers of many channels ---- */
@@ -541,11 +512,12 @@ static const Lines pixel_lines = {4.7, 8.69e-4, 1.13, 2.95e-6, 6.4e-7, 2.2e-6};
 
 static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const Lines *lines = is_pointwise(&step->linear) ? &pixel_lines : &square_lines;
-    const GfTask task = task_of(step, use, card);
+    const GfStep taps = gf_patches(step);
+    const Lines *lines = is_pointwise(&taps.linear) ? &pixel_lines : &square_lines;
+    const GfTask task = task_of(&taps, use, card);
     const GfFlatWork work = gf_flat_work(&task);
     const double output = lines->output + (task.vectors ? 0.0 : lines->apart);
-    return lines->launch + lines->cycle * (double)work.cycles +
+    return lines->launch * (double)work.lines + lines->cycle * (double)work.cycles +
            (work.shared ? lines->shares : 0.0) + output * outputs_of(step, use) +
            lines->read * inputs_of(step, use);
 }
@@ -572,9 +544,10 @@ static double direct_cost(const GfStep *step, const GfUse *use, const GfCard *ca
 {
     const double launch = 3.09, tile = 0.395, product = 9.22e-4, converting = 8.81e-4,
                  single = 3.86e-4, strided = 1.334e-3, output = 5.89e-7, apart = 2.78e-6;
-    const GfTask task = task_of(step, use, card);
+    const GfStep taps = gf_patches(step);
+    const GfTask task = task_of(&taps, use, card);
     const GfPixelsCut cut =
-        gf_pixels_cut(step, task.pictures * step->out_height * step->out_width, task.processors);
+        gf_pixels_cut(&taps, task.pictures * step->out_height * step->out_width, task.processors);
     const bool strides = step->stride_x > 1 || step->stride_y > 1;
     const bool reads = !use->packed || step->in_width * step->in_height % 4 == 0;
     const bool stores = !use->packed || step->out_width * step->out_height % 4 == 0;
@@ -585,12 +558,33 @@ static double direct_cost(const GfStep *step, const GfUse *use, const GfCard *ca
            (output + (stores ? 0.0 : apart)) * outputs_of(step, use);
 }
 
+/* And of few channels (gpu/tensor_first.c): what a launch takes; each product of the busiest
+ * multiprocessor's blocks; of a block once more its products, its turns, and the numbers that it
+ * waits for; each output, the more where rows begin anywhere; and each number that is read. By 1041
+ * layers (bench/results/2026-11-30-h200-5.md). */
+static double first_cost(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    const double launch = 2.28, product = 2.08e-3, chain = 1.58e-3, turn = 0.266, number = 1.42e-4,
+                 output = 3.96e-7, woven = 8.04e-7, apart = 2.7e-6, read = 2.23e-6, strides = 0.4;
+    const GfTask task = task_of(step, use, card);
+    const GfFirstWork work = gf_first_work(&task);
+    const double more = task.vectors ? 0.0 : are_woven(step, use) ? woven : apart;
+    return launch + (step->stride_x > 1 ? strides : 0.0) +
+           (product * (double)work.blocks + chain) * (double)work.products +
+           turn * (double)work.turns + number * (double)work.numbers +
+           (output + more) * outputs_of(step, use) + read * inputs_of(step, use);
+}
+
 static double tensor_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
+    if (gf_tensor_is_first(step))
+        return first_cost(step, use, card);
     if (is_direct(step, card))
         return direct_cost(step, use, card);
-    if (card->groups && gf_tensor_is_flat(step))
-        return gf_tensor_flat(step).few ? few_cost(step, use, card) : lines_cost(step, use, card);
+    if (card->groups && gf_tensor_is_flat(step)) {
+        const GfStep taps = gf_patches(step);
+        return gf_tensor_flat(&taps).few ? few_cost(step, use, card) : lines_cost(step, use, card);
+    }
     return cost_of(step, use, cost_table(&step->linear));
 }
 
@@ -614,10 +608,26 @@ static double shared_cost(const GfStep *step, const GfUse *use, const GfCard *ca
 
 static double implicit_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const double launch = 0.18, apart = 1.11e-6, read = 2.6e-7;
+    const double launch = 0.18, apart = 1.11e-6, read = 2.6e-7, bytes = 1.12;
     const GfTask task = task_of(step, use, card);
-    return launch + CYCLE * gf_implicit_cycles(&task, 0, NULL) +
-           (task.vectors ? 0.0 : apart * outputs_of(step, use)) + read * inputs_of(step, use);
+    return (launch + CYCLE * gf_implicit_cycles(&task, 0, NULL) +
+            (task.vectors ? 0.0 : apart * outputs_of(step, use)) + read * inputs_of(step, use)) *
+           (step->in == GF_U8 ? bytes : 1.0);
+}
+
+/* Of one channel by the rows of `special` that are for kernels of any sides
+ * (gpu/special_layer.cu): what a launch takes, and each map of so many taps; each output; and each
+ * number that is read. By 199 layers (bench/results/2026-11-30-h200-5.md). */
+static double special_cost(const GfStep *step, const GfUse *use)
+{
+    const double launch = 2.1, map = 0.09, tap = 2.02e-3, product = 2.12e-8, output = 1.92e-6,
+                 apart = 9.5e-7, read = 5.6e-6;
+    const GfLinear *linear = &step->linear;
+    const double side = fmax(3.0, (double)(longer_side(linear) | 1));
+    const double outputs = outputs_of(step, use), maps = (double)linear->filters;
+    return launch + maps * (map + tap * side * side) +
+           outputs * (output + product * side * side + (has_vectors(step, use) ? 0.0 : apart)) +
+           read * pixels_of(step, use);
 }
 
 /* Has `general` kernels for it? Those that it has for all layers do not pay. */
@@ -628,6 +638,15 @@ static bool is_for_general(const GfStep *step)
            (is_pointwise(linear) || gf_is_usual_square(linear));
 }
 
+/* Are they for a layer whose kernels are no odd squares? */
+static bool is_for_rows(const GfStep *step, const GfUse *use)
+{
+    const GfLinear *linear = &step->linear;
+    return gf_step_is_layer(step) && linear->groups == 1 && linear->depth == 1 &&
+           (linear->width != linear->height || linear->width % 2 == 0) &&
+           gf_algorithm_find("special")->supports(step, use->wide) == GF_OK;
+}
+
 /* What the fastest takes of those that are tried after `general`, and after `tensor`. */
 static double least_after_general(const GfStep *step, const GfUse *use, const GfCard *card)
 {
@@ -636,7 +655,9 @@ static double least_after_general(const GfStep *step, const GfUse *use, const Gf
 
 static double least_after_tensor(const GfStep *step, const GfUse *use, const GfCard *card)
 {
-    const double least = least_after_general(step, use, card);
+    double least = least_after_general(step, use, card);
+    if (is_for_rows(step, use))
+        least = fmin(least, special_cost(step, use));
     return is_for_general(step) ? fmin(least, general_cost(step, use, card)) : least;
 }
 
@@ -660,14 +681,22 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return false;
     if (!gf_step_is_layer(step))
         return tensor_pays_on_bytes(step, use, card);
+    if (is_usual_on_gray(step))
+        return tensor_pays_on_gray(step, longer_side(linear), pixels, use, card);
     if (gf_tensor_is_first(step))
-        return tensor_pays_on_pictures(step, pixels, use, card);
+        return tensor_cost(step, use, card) < least_after_tensor(step, use, card);
     if (gf_is_depthwise(linear) || (is_pointwise(linear) && are_few_taps(step, card)))
         return false;
     const bool lines = card->groups && gf_tensor_is_flat(step);
     if (!lines && !is_pointwise(linear) && !gf_is_usual_square(linear))
         return false;
     return tensor_cost(step, use, card) < least_after_tensor(step, use, card);
+}
+
+bool gf_special_pays(const GfStep *step, const GfUse *use, const GfCard *card)
+{
+    return is_for_rows(step, use) ? special_cost(step, use) <= least_after_general(step, use, card)
+                                  : special_pays_by_rules(step, use);
 }
 
 bool gf_general_pays(const GfStep *step, const GfUse *use, const GfCard *card)

@@ -66,7 +66,8 @@ GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **sta
     (void)wide;
     *state = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
-    GfStatus status = layer ? gf_tensor_layer_open(step, flat, direct, &tensor->layer)
+    const GfStep taps = flat ? gf_patches(step) : *step;
+    GfStatus status = layer ? gf_tensor_layer_open(&taps, flat, direct, &tensor->layer)
                             : open_bank(step, tiling, tensor);
     if (status == GF_OK)
         *state = tensor;

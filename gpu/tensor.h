@@ -36,9 +36,10 @@ size_t gf_tensor_large_words(const GfTensorLarge *large);
 bool gf_tensor_large_is_exact(const GfStep *step);
 
 /* What a launch of a layer takes of tensor cores whose samples stand in lines and whose maps are
- * many (gpu/tensor_flat.cu): cycles of the busiest, and do blocks share tiles? */
+ * many (gpu/tensor_flat.cu): lines, one after the other; cycles of the busiest; and do blocks share
+ * tiles? */
 typedef struct GfFlatWork {
-    size_t cycles;
+    size_t lines, cycles;
     bool shared;
 } GfFlatWork;
 
@@ -52,6 +53,14 @@ typedef struct GfFewWork {
 } GfFewWork;
 
 GfFewWork gf_few_work(const GfTask *task);
+
+/* The same of few channels (gpu/tensor_first.cu): blocks of the busiest; of a block numbers that it
+ * brings, and of each of its warps products and turns, which wait for their taps. */
+typedef struct GfFirstWork {
+    size_t blocks, numbers, products, turns;
+} GfFirstWork;
+
+GfFirstWork gf_first_work(const GfTask *task);
 
 /* Makes in device memory what `tensor` multiplies a layer by, and the line of one that is to be
  * `flat` (gf_tensor_is_flat()), unless it is `direct`, too; what was made is the caller's to close,

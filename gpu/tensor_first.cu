@@ -28,6 +28,7 @@ template <typename F> __device__ Tile find_tile(const Layer &q)
     tile.n = i / q.down;
     tile.rows = static_cast<int>(min(q.p.y1 - tile.y, static_cast<size_t>(q.units) * F::rows));
     tile.in_rows = (tile.rows - 1) * F::stride + F::height;
+    tile.read_rows = (tile.rows - 1) * F::stride + q.p.height;
     tile.columns =
         static_cast<int>(min(q.p.out_width - tile.x, static_cast<long long>(F::tile_columns)));
     tile.out = static_cast<unsigned char *>(q.p.out.samples) + (tile.y - q.p.y0) * q.p.out.stride +
@@ -61,7 +62,7 @@ __device__ void find_input(const Layer &q, const Tile &tile, const Shared &share
         shared.places[i] = place < 0 ? -1 : place * static_cast<int>(q.p.in.pixel);
     }
     for (int i = static_cast<int>(threadIdx.x); i < tile.in_rows; i += THREADS) {
-        const char *line = gf_input_row<char>(q.p, tile.n, y + i);
+        const char *line = gf_input_row<char>(q.p, tile.n, y + min(i, tile.read_rows - 1));
         shared.lines[i] = line ? static_cast<size_t>(line - samples_of(q)) : NOWHERE;
     }
 }
@@ -151,8 +152,8 @@ __device__ void stage(const Layer &q, const Tile &tile, const Shared &shared)
             const size_t plane = line.channel * q.p.in.plane * q.size;
             const float centre = F::exact ? q.centres[line.channel] : 0.0F;
             if constexpr (INSIDE) {
-                const char *row =
-                    gf_row<char>(q.p.in, static_cast<size_t>(top + line.y)) + left + plane;
+                const long long y = top + min(line.y, tile.read_rows - 1);
+                const char *row = gf_row<char>(q.p.in, static_cast<size_t>(y)) + left + plane;
                 samples[i] = load_inside<F>(reinterpret_cast<const In *>(row), centre);
             } else {
                 const size_t row = shared.lines[line.y];
@@ -308,7 +309,7 @@ template <typename F, typename In> __device__ bool is_inside(const Layer &q, con
     const long long x = tile.x * F::stride + q.p.origin_x;
     const long long y = static_cast<long long>(tile.y) * F::stride + q.p.origin_y;
     return !std::is_void_v<In> && !(F::exact && F::quads) && q.p.in.pixel == 1 && x >= 0 &&
-           x + 2 * F::words <= q.p.in_width && y >= 0 && y + tile.in_rows <= q.p.in_height;
+           x + 2 * F::words <= q.p.in_width && y >= 0 && y + tile.read_rows <= q.p.in_height;
 }
 
 template <typename F, typename In>
@@ -456,9 +457,6 @@ constexpr size_t tiles[] = {GF_FIRST_TILES(TILE)};
 #undef TILE
 constexpr size_t TILES = sizeof tiles / sizeof *tiles;
 
-/* Units of a tile of more maps than one run, at most. */
-constexpr size_t MANY = 4;
-
 /* Tilings before those. */
 #define COUNT(...) +1
 constexpr size_t OTHERS = 0 GF_TENSOR_TILES(COUNT) GF_FLAT_TILES(COUNT) GF_FEW_TILES(COUNT);
@@ -483,21 +481,17 @@ template <typename F> size_t tiles_of(const GfLaunch *launch, size_t units)
            launch->count;
 }
 
-/* The largest tile of which there are enough, and so many blocks that the card has work. Of many
- * maps tiles are smaller: what is written to them at a time lies nearer together. */
 template <typename F> Cut cut(const GfLaunch *launch)
 {
-    const size_t enough = 3 * gf_multiprocessors(), runs = gf_tensor_first(launch->step).runs;
-    Cut cut = {launch->tiling > OTHERS ? tiles[launch->tiling - OTHERS - 1] : tiles[TILES - 1], 1};
-    for (size_t i = TILES; launch->tiling == 0 && i-- > 0;) {
-        cut.units = tiles[i];
-        if (tiles_of<F>(launch, cut.units) >= enough && (cut.units <= MANY || runs == 1) &&
-            bytes_of<F>(launch, cut.units) <= GF_SHARED_BYTES / 2)
-            break;
-    }
-    cut.splits = gf_divide_up(enough, tiles_of<F>(launch, cut.units));
-    cut.splits = gf_divide_up(runs, gf_divide_up(runs, cut.splits < runs ? cut.splits : runs));
-    return cut;
+    const size_t processors = gf_multiprocessors(), runs = gf_tensor_first(launch->step).runs;
+    size_t most = tiles[0];
+    for (const size_t units : tiles)
+        most = bytes_of<F>(launch, units) <= GF_SHARED_BYTES / 2 ? units : most;
+    const size_t units = launch->tiling > OTHERS
+                             ? tiles[launch->tiling - OTHERS - 1]
+                             : gf_first_units(across_of<F>(launch) * launch->count,
+                                              launch->y1 - launch->y0, runs, most, processors);
+    return {units, gf_first_splits(tiles_of<F>(launch, units), runs, processors)};
 }
 
 template <typename F, typename In> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
@@ -541,9 +535,8 @@ template <typename F> bool is_copied(const GfLaunch *launch)
            tiles_of<F>(launch, UNITS) >= waves * gf_multiprocessors() && gf_has_groups();
 }
 
-/* Rows of several channels that are no longer than a narrow tile have a form of their own; where
- * longer ones begin anywhere, they are woven. Large kernels have so much to multiply that either
- * would gain them little. */
+/* Narrow tiles are a form of their own; where rows begin anywhere, they are woven. Large kernels,
+ * but those of few tiles, have so much to multiply that either would gain them little. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, bool PAIRS, typename In>
 cudaError_t run_rows(const GfLaunch *launch, cudaStream_t stream)
 {
@@ -552,8 +545,10 @@ cudaError_t run_rows(const GfLaunch *launch, cudaStream_t stream)
     using Narrow = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, NARROW_WINDOWS, false, PAIRS>;
     using Woven = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, BY_SECTORS>;
     using Copied = Form<HEIGHT, STRIDE, EXACT, SINGLE, FEW, TILE_WINDOWS, false, PAIRS, BY_COPIES>;
-    if constexpr (various && STRIDE == 1 && !SINGLE)
-        if (launch->step->out_width <= Narrow::tile_columns)
+    if constexpr ((various && STRIDE == 1 && !SINGLE) ||
+                  (HEIGHT > GF_FIRST_SIDE && STRIDE == 4 && !std::is_void_v<In>))
+        if (gf_first_windows(launch->step, launch->y1 - launch->y0, launch->count,
+                             gf_multiprocessors()) == GF_FIRST_NARROW)
             return run<Narrow, In>(launch, stream);
     if constexpr (various && STRIDE <= 2)
         if (is_woven<F>(launch))
@@ -598,7 +593,7 @@ template <int HEIGHT, int STRIDE> cudaError_t run_form(const GfLaunch *launch, c
 
 template <int STRIDE> cudaError_t run_height(const GfLaunch *launch, cudaStream_t stream)
 {
-    switch (launch->step->linear.height) {
+    switch (gf_tensor_first(launch->step).height) {
     case 3:
         return run_form<3, STRIDE>(launch, stream);
     case 5:

@@ -39,19 +39,18 @@ namespace gf_first
 {
 
 constexpr int WARP = 32, WARPS = 4, THREADS = WARP * WARPS;
-constexpr int TEAM = 8;          /* lanes that load a row of the picture */
-constexpr int OCTET = 8;         /* taps */
-constexpr int TILE_WINDOWS = 64; /* side by side in a tile */
-constexpr int NARROW_WINDOWS = 16;
+constexpr int TEAM = 8;  /* lanes that load a row of the picture */
+constexpr int OCTET = 8; /* taps */
+constexpr int TILE_WINDOWS = GF_FIRST_WINDOWS, NARROW_WINDOWS = GF_FIRST_NARROW;
 constexpr int SCALES_APART = 8; /* binary places */
 
 /* How sums leave a block: each thread stores its own; or a row of units is gathered first, and
  * stored in whole sectors where rows of floats begin anywhere, or copied by the card. */
 enum Leaving { BY_THREADS, BY_SECTORS, BY_COPIES };
 
-/* Kernels of HEIGHT rows, STRIDE pixels apart; EXACT: samples are numbers of f16; SINGLE: of one
- * channel; FEW: windows are the rows of the product, two neighbours a thread, or where TALL one
- * above the other; PAIRS: an octet has two rows of a kernel. */
+/* Kernels of HEIGHT rows (GfTensorFirst.height), STRIDE pixels apart; EXACT: samples are numbers of
+ * f16; SINGLE: of one channel; FEW: windows are the rows of the product, two neighbours a thread,
+ * or where TALL one above the other; PAIRS: an octet has two rows of a kernel. */
 template <int HEIGHT, int STRIDE, bool EXACT, bool SINGLE, bool FEW, int WINDOWS = TILE_WINDOWS,
           bool TALL = false, bool PAIRS = false, Leaving LEAVING = BY_THREADS>
 struct Form {
@@ -68,7 +67,7 @@ struct Form {
     static constexpr int tile_columns = WINDOWS * shifts;
     static constexpr int tiles_apart = tile_columns - (LEAVING == BY_SECTORS ? GF_SECTOR : 0);
     /* Of a unit, and of a thread in it, which has as many rows. */
-    static constexpr int columns = windows * shifts / (TALL ? 2 : 1), rows = 4;
+    static constexpr int columns = windows * shifts / (TALL ? 2 : 1), rows = GF_FIRST_ROWS;
     static constexpr int unit_rows = rows * (TALL ? 2 : 1);
     static constexpr int thread_maps = FEW ? 1 : 2 / shifts;
     static constexpr int thread_columns = 2 * shifts / (TALL ? 2 : 1);
@@ -128,7 +127,8 @@ struct Tile {
     long long x;
     size_t y, n;
     int rows, columns; /* of its output, that are on the picture */
-    int in_rows;       /* that those need */
+    int in_rows;       /* that those are made of; */
+    int read_rows;     /* without those that meet zeros alone */
     int run, end;
     unsigned char *out; /* of its first pixel */
     bool edges;         /* may bias have too much for its windows? */

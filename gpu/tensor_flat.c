@@ -4,25 +4,30 @@
  * and of strides, another one is launched. */
 #include "gpu/tensor.h"
 
-/* Of a slice of the line, up to the last one that has an output. */
-static size_t positions_of(const GfTask *task, const GfTensorFlat *shape)
+/* Of a line at a time, up to the last one that has an output; and how many such lines there are. */
+static size_t positions_of(const GfTask *task, const GfTensorFlat *shape, size_t *slices)
 {
-    const size_t height = task->step->out_height;
-    const size_t rows = gf_flat_rows(shape, height, true) * (task->pictures - 1) + height;
-    return rows * shape->columns;
+    const GfStep *step = task->step;
+    const size_t height = step->out_height;
+    const GfFlatSlice slice =
+        gf_flat_slice(step, gf_flat_line_room(step), task->pictures, height, true);
+    const size_t apart = gf_flat_rows(shape, slice.rows, slice.rows == height);
+    *slices = gf_units(task->pictures, slice.count) * gf_units(height, slice.rows);
+    return (apart * (slice.count - 1) + slice.rows) * shape->columns;
 }
 
 GfFlatWork gf_flat_work(const GfTask *task)
 {
     const GfStep *step = task->step;
     const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t all = positions_of(task, &shape);
+    size_t slices;
+    const size_t all = positions_of(task, &shape, &slices);
     const size_t steps = shape.stages * step->linear.height, parts = gf_flat_parts(step);
 #define TILE(MAP_RUNS, RUNS) {MAP_RUNS, RUNS},
     static const size_t tiles[][2] = {GF_FLAT_TILES(TILE)};
 #undef TILE
     size_t least = (size_t)-1;
-    GfFlatWork work = {0, false};
+    GfFlatWork work = {slices, 0, false};
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const size_t map_runs = tiles[i][0], positions = gf_flat_positions(map_runs, tiles[i][1]);
         const size_t blocks =
@@ -34,7 +39,8 @@ GfFlatWork gf_flat_work(const GfTask *task)
             if (cost >= least)
                 continue;
             least = cost;
-            work.cycles = gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors)) *
+            work.cycles = slices *
+                          gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors)) *
                           gf_units(steps, shares) * cycles;
             work.shared = shares > 1;
         }
@@ -46,7 +52,8 @@ GfFewWork gf_few_work(const GfTask *task)
 {
     const GfStep *step = task->step;
     const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t all = positions_of(task, &shape), parts = gf_flat_parts(step);
+    size_t slices;
+    const size_t all = positions_of(task, &shape, &slices), parts = gf_flat_parts(step);
 #define TILE(GROUPS, RUNS) {GROUPS, RUNS, 0}, {GROUPS, RUNS, 1},
     static const size_t tiles[][3] = {GF_FEW_TILES(TILE)};
 #undef TILE
@@ -69,7 +76,8 @@ GfFewWork gf_few_work(const GfTask *task)
             if (cost >= least || slot.stretch == 0 || room > task->block_bytes)
                 continue;
             least = cost;
-            work.blocks = gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors));
+            work.blocks =
+                slices * gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors));
             const size_t stages = work.blocks * gf_units(shape.stages, shares);
             work.products = stages * gf_few_products(step, positions);
             work.brought = stages * gf_few_brought(bytes);

@@ -14,7 +14,10 @@
  * memory, some steps ahead, by copies that the card makes by itself; groups of four warps multiply.
  * Sums of a step, in which small products come first, are added by f32's rules, multiplied by what
  * the samples' row was divided by. Of few maps gpu/tensor_few.cu multiplies; single taps on floats
- * need no lines (gpu/tensor_pixels.cu). */
+ * need no lines (gpu/tensor_pixels.cu).
+ *
+ * Windows that do not overlap may be patches, single taps on the samples of each as channels
+ * (gf_has_patches()): there is a line for each octet of those. */
 #include "gpu/device.cuh"
 
 namespace
@@ -251,7 +254,7 @@ struct Slice {
     size_t n, count, y0, y1;
 };
 
-Flat flat_of(const GfLaunch *launch, const Slice &slice)
+Flat flat_of(const GfLaunch *launch, const GfLinear &window, const Slice &slice)
 {
     const GfStep *step = launch->step;
     const GfTensorLayer *state = &static_cast<const GfTensorState *>(launch->state)->layer;
@@ -291,7 +294,7 @@ Flat flat_of(const GfLaunch *launch, const Slice &slice)
     q.units = state->units;
     q.lifted = state->lifted;
     q.weight_bytes = static_cast<int>(gf_flat_step_vectors(step) * sizeof(Octet));
-    find_lines(step, &q);
+    find_lines(step, window, &q);
     return q;
 }
 
@@ -355,9 +358,10 @@ Cut find_many(const Flat &q, const GfStep *step, size_t tiling)
     return best_of(cuts, tiling);
 }
 
-cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t stream)
+cudaError_t run_slice(const GfLaunch *launch, const GfLinear &window, const Slice &slice,
+                      cudaStream_t stream)
 {
-    const Flat q = flat_of(launch, slice);
+    const Flat q = flat_of(launch, window, slice);
     const size_t tiling = launch->tiling > OTHERS ? launch->tiling - OTHERS : 0;
     if (!q.lines)
         return launch_pixels(launch->step, q, stream);
@@ -370,6 +374,26 @@ cudaError_t run_slice(const GfLaunch *launch, const Slice &slice, cudaStream_t s
         return cudaErrorNotSupported;
     cudaError_t error = launch_lines(q, stream);
     return error == cudaSuccess ? launch_tiles(best, stream) : error;
+}
+
+/* Where the rows from y0 on end, at y1 at most, of which patches of no row but the first have some
+ * rows of the picture at the end of their ring, and others at its beginning. */
+size_t end_of_patches(const GfLaunch *launch, size_t y0, size_t y1)
+{
+    const GfStep *step = launch->step;
+    const auto parted = [&](size_t y) {
+        const size_t at = y * step->stride_y + static_cast<size_t>(step->origin_y);
+        const size_t from = at - launch->in.first;
+        return from < launch->in.capacity && from + step->linear.height > launch->in.capacity;
+    };
+    if (!gf_has_patches(step))
+        return y1;
+    if (parted(y0))
+        return y0 + 1;
+    for (size_t y = y0 + 1; y < y1; y++)
+        if (parted(y))
+            return y;
+    return y1;
 }
 
 } // namespace
@@ -391,29 +415,25 @@ extern "C" bool gf_has_groups()
 
 extern "C" cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream)
 {
-    const GfTensorFlat shape = gf_tensor_flat(launch->step);
+    const GfStep taps = gf_patches(launch->step);
+    GfLaunch of_taps = *launch;
+    of_taps.step = &taps;
     const GfTensorLayer *layer = &static_cast<const GfTensorState *>(launch->state)->layer;
     const size_t room = layer->lines ? layer->line : size_t{GF_FLAT_DIRECT};
     const size_t height = launch->y1 - launch->y0;
     const bool whole = launch->y0 == 0 && launch->y1 == launch->step->out_height;
-    const auto fits = [&](size_t count, size_t rows) {
-        const size_t apart = gf_flat_rows(&shape, rows, whole && rows == height);
-        return gf_flat_line(&shape, gf_flat_line_rows(&shape, count, rows, apart)) <= room;
-    };
-    size_t rows = height, count = 1;
-    while (rows > 1 && !fits(1, rows))
-        rows = gf_divide_up(rows, size_t{2});
     /* Without lines distances from picture to picture are of 32 bits. */
     const bool several = layer->lines || launch->in.batch <= INT_MAX;
-    while (several && rows == height && count < launch->count && fits(count + 1, rows))
-        count++;
+    const GfFlatSlice slice =
+        gf_flat_slice(&taps, room, several ? launch->count : 1, height, whole);
+    const size_t count = slice.count, rows = slice.rows;
     cudaError_t error = cudaSuccess;
     for (size_t n = 0; n < launch->count && error == cudaSuccess; n += count)
-        for (size_t y = launch->y0; y < launch->y1 && error == cudaSuccess; y += rows) {
+        for (size_t y = launch->y0, next; y < launch->y1 && error == cudaSuccess; y = next) {
             const size_t left = launch->count - n, under = launch->y1 - y;
-            error = run_slice(
-                launch, {n, left < count ? left : count, y, y + (under < rows ? under : rows)},
-                stream);
+            next = end_of_patches(launch, y, y + (under < rows ? under : rows));
+            error = run_slice(&of_taps, launch->step->linear,
+                              {n, left < count ? left : count, y, next}, stream);
         }
     return error;
 }

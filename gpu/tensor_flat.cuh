@@ -27,6 +27,18 @@ struct alignas(16) Octet {
     __half2 pair[OCTET / 2];
 };
 
+/* Windows whose samples are channels (gf_has_patches(), gpu/tensor_shape.h). */
+struct Patches {
+    int width, area;                /* of a window; 1 where there are none */
+    int planes;                     /* of the picture, of a group */
+    unsigned width_part, area_part; /* 2^32 / them, and a bit */
+    /* From row to row; and from which of a window's rows on they are at the beginning of the ring
+     * that the picture's are in, so many bytes before where they would be. */
+    long long row_bytes, ring_bytes;
+    int ring_row;
+    bool quads; /* are four samples of a window side by side a vector, of floats? */
+};
+
 /* A layer as its kernels see it. */
 struct Flat {
     GfProblem<float> p;
@@ -46,6 +58,7 @@ struct Flat {
     unsigned phase_part; /* 2^32 / phases_x, and a bit */
     int pixel_bytes;
     long long plane_bytes;
+    Patches patches;
     Octet *lines;
     float *scales;  /* of each group, stage, phase and row: what sums are multiplied by */
     int scale_rows; /* from phase to phase */
@@ -86,6 +99,18 @@ __device__ inline long long line_of(const Flat &q, int stage, int octet, int pha
 {
     const long long octets = static_cast<long long>(stage) * q.octets + octet;
     return ((octets * q.phases_y + phase_y) * q.phases_x * 2 + side) * q.line;
+}
+
+/* Where a channel's sample is, in bytes from its window's first, of patches; so many channels are
+ * there that 32 bits have the products of two of them. */
+__device__ inline long long patch_place(const Flat &q, int channel)
+{
+    const Patches &of = q.patches;
+    const int c = static_cast<int>(__umulhi(static_cast<unsigned>(channel), of.area_part));
+    const int tap = channel - c * of.area;
+    const int ky = static_cast<int>(__umulhi(static_cast<unsigned>(tap), of.width_part));
+    return c * q.plane_bytes + ky * of.row_bytes - (ky >= of.ring_row ? of.ring_bytes : 0) +
+           (tap - ky * of.width) * q.pixel_bytes;
 }
 
 /* Known to be the same in all lanes. */
@@ -380,8 +405,9 @@ template <size_t COUNT> Cut best_of(const Cut (&cuts)[COUNT], size_t tiling)
     return best;
 }
 
-/* Lays out the lines (gpu/tensor_lines.cu); find_lines() finds what of `q` is theirs alone. */
-void find_lines(const GfStep *step, Flat *q);
+/* Lays out the lines (gpu/tensor_lines.cu); find_lines() finds what of `q` is theirs alone.
+ * `window`: the kernels, of which patches have one sample a channel. */
+void find_lines(const GfStep *step, const GfLinear &window, Flat *q);
 cudaError_t launch_lines(const Flat &q, cudaStream_t stream);
 
 /* The same of a layer of few maps (gpu/tensor_few.cu). */

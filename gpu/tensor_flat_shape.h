@@ -6,8 +6,6 @@
 #include "gpu/tensor_shape.h"
 
 enum {
-    GF_FLAT_SIDE = 16, /* of a kernel, the most */
-    GF_FLAT_STRIDE = 4,
     GF_FLAT_SPARE = 512,      /* positions behind a line: those of the largest tile */
     GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
     GF_FLAT_DIRECT = 1 << 30, /* positions of a launch that has no lines */
@@ -90,6 +88,35 @@ static inline size_t gf_flat_line(const GfTensorFlat *shape, size_t line_rows)
     return (line_rows * shape->columns + shape->right + GF_FLAT_SPARE + 32) / 8 * 8;
 }
 
+/* The same for so many rows of so many pictures, of all of them or not. */
+static inline size_t gf_flat_octets(const GfTensorFlat *shape, size_t count, size_t rows,
+                                    bool whole)
+{
+    const size_t apart = gf_flat_rows(shape, rows, whole);
+    return gf_flat_line(shape, gf_flat_line_rows(shape, count, rows, apart));
+}
+
+/* Rows of each of some pictures, that are in a line at a time. */
+typedef struct GfFlatSlice {
+    size_t count, rows;
+} GfFlatSlice;
+
+/* Of so many pictures of so many rows, of all of them or not, the most that lines of `room` octets
+ * hold: pictures as they are, or half of the rows of one, or half of those. */
+static inline GfFlatSlice gf_flat_slice(const GfStep *step, size_t room, size_t count, size_t rows,
+                                        bool whole)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    GfFlatSlice slice = {1, rows};
+    while (slice.rows > 1 &&
+           gf_flat_octets(&shape, 1, slice.rows, whole && slice.rows == rows) > room)
+        slice.rows = (slice.rows + 1) / 2;
+    while (slice.rows == rows && slice.count < count &&
+           gf_flat_octets(&shape, slice.count + 1, rows, whole) <= room)
+        slice.count++;
+    return slice;
+}
+
 /* Scales of so many rows of it, of which copies begin at multiples of four. */
 static inline size_t gf_flat_scale_rows(size_t line_rows)
 {
@@ -101,6 +128,18 @@ static inline size_t gf_flat_lines(const GfStep *step)
 {
     const GfTensorFlat shape = gf_tensor_flat(step);
     return step->linear.groups * shape.stages * shape.octets * shape.phases_y * shape.phases_x * 2;
+}
+
+/* Octets that there is room for in each: of many pictures, or as many rows as that much memory
+ * holds. */
+static inline size_t gf_flat_line_room(const GfStep *step)
+{
+    enum { PICTURES = 64 };
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t least = gf_flat_octets(&shape, 1, 1, false);
+    const size_t most = gf_flat_octets(&shape, PICTURES, step->out_height, true);
+    const size_t held = GF_FLAT_BYTES / (gf_flat_lines(step) * 16);
+    return gf_max(least, gf_min(most, held));
 }
 
 /* Vectors of 16 bytes of the taps of a row of the kernel of a stage, of a run of maps and both
@@ -261,10 +300,13 @@ static inline size_t gf_flat_parts(const GfStep *step)
 static inline bool gf_tensor_is_direct(const GfStep *step)
 {
     enum { FEW = 4, SOME = 8, LARGE = 2048, MAPS = 256, MOST = 1 << 28 }; /* stages, pixels */
-    const GfLinear *linear = &step->linear;
+    const GfStep taps = gf_patches(step);
+    const GfLinear *linear = &taps.linear;
     const ptrdiff_t right = (ptrdiff_t)((step->out_width - 1) * step->stride_x);
     const ptrdiff_t below = (ptrdiff_t)((step->out_height - 1) * step->stride_y);
-    const size_t stages = gf_tensor_flat(step).stages;
+    const size_t stages = gf_tensor_flat(&taps).stages;
+    if (gf_has_patches(step) && !gf_patches_have_vectors(step) && stages > FEW / 2)
+        return false;
     if (linear->width * linear->height > 1 || step->in != GF_F32 ||
         step->in_width * step->in_height > MOST || step->origin_x < 0 || step->origin_y < 0 ||
         step->origin_x + right >= (ptrdiff_t)step->in_width ||
@@ -300,21 +342,20 @@ extern "C"
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
     enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10, MOST_BLOCKS = 65535 };
-    const GfLinear *linear = &step->linear;
-    if (gf_tensor_is_first(step) || step->out != GF_F32 || linear->width > GF_FLAT_SIDE ||
-        linear->height > GF_FLAT_SIDE || step->stride_x > GF_FLAT_STRIDE ||
-        step->stride_y > GF_FLAT_STRIDE || step->dilation_x > GF_FLAT_SIDE ||
+    const GfStep taps = gf_patches(step);
+    const GfLinear *linear = &taps.linear;
+    if (gf_tensor_is_first(step) || step->out != GF_F32 || step->dilation_x > GF_FLAT_SIDE ||
         step->dilation_y > GF_FLAT_SIDE || linear->depth <= GF_FIRST_CHANNELS ||
-        step->out_width >= 1 << 24 || step->in_width >= 1 << 28 ||
-        linear->groups * linear->depth >= 1 << 19)
+        !(gf_has_patches(step) || gf_fits_line(step)) || step->out_width >= 1 << 24 ||
+        step->in_width >= 1 << 28 || linear->groups * linear->depth >= 1 << 19)
         return false;
-    const GfTensorFlat shape = gf_tensor_flat(step);
+    const GfTensorFlat shape = gf_tensor_flat(&taps);
     if ((!shape.few && linear->filters / linear->groups <= 16 && !gf_tensor_is_direct(step)) ||
         linear->groups * shape.stages > MOST_BLOCKS ||
         !gf_reaches(step->in_width, step->origin_x, shape.columns * step->stride_x, step->border))
         return false;
     const size_t stretch = POSITIONS + shape.right + SPARE;
-    const size_t slot = gf_flat_step_vectors(step) + shape.octets * shape.phases_x * 2 * stretch;
+    const size_t slot = gf_flat_step_vectors(&taps) + shape.octets * shape.phases_x * 2 * stretch;
     return (slot * 16 + POSITIONS * sizeof(float)) * 2 <= MOST_BYTES &&
            shape.columns * (shape.below + 3) < 1 << 28;
 }

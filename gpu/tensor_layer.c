@@ -71,17 +71,12 @@ static GfStatus upload(const float *numbers, size_t count, float **device)
     return GF_OK;
 }
 
-/* The line of a flat layer: of many pictures, or as many rows as there is room for. Tiles reach
- * beyond its end. */
+/* The line of a flat layer. Tiles reach beyond its end. */
 static GfStatus make_line(const GfStep *step, GfTensorLayer *layer)
 {
-    enum { PICTURES = 64 };
     const GfTensorFlat shape = gf_tensor_flat(step);
-    const size_t lines = gf_flat_lines(step), height = step->out_height;
-    const size_t apart = gf_flat_rows(&shape, height, true);
-    const size_t least = gf_flat_line(&shape, gf_flat_line_rows(&shape, 1, 1, 0));
-    const size_t most = gf_flat_line(&shape, gf_flat_line_rows(&shape, PICTURES, height, apart));
-    layer->line = gf_max(least, gf_min(most, GF_FLAT_BYTES / (lines * 16)));
+    const size_t lines = gf_flat_lines(step);
+    layer->line = gf_flat_line_room(step);
     const size_t scales = step->linear.groups * shape.stages * shape.phases_y *
                               gf_flat_scale_rows(layer->line / shape.columns + 1) +
                           2 * GF_FLAT_SPARE;

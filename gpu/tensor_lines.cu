@@ -20,27 +20,67 @@ constexpr int USUAL = 128; /* and as many as short rows are put together for */
 
 /* A row of a picture as a thread reads it. */
 struct Source {
-    const char *samples; /* of its octet's first channel */
+    const char *samples; /* of its octet's first channel; of patches, of all */
     int channel, count;  /* the first, and how many there are; */
     int read;            /* as many, or none where the border's constant stands */
 };
 
-template <typename In> __device__ Numbers read_numbers(const Flat &q, const Source &row, int x)
+/* Where the channels of an octet are, in bytes. */
+template <bool PATCHES> struct Places {
+    __device__ Places(const Flat &q, int) : plane(q.plane_bytes)
+    {
+    }
+    __device__ long long operator[](int j) const
+    {
+        return j * plane;
+    }
+    long long plane;
+};
+
+template <> struct Places<true> {
+    __device__ Places(const Flat &q, int channel)
+    {
+#pragma unroll
+        for (int j = 0; j < OCTET; j++)
+            of[j] = patch_place(q, channel + j);
+    }
+    __device__ long long operator[](int j) const
+    {
+        return of[j];
+    }
+    long long of[OCTET];
+};
+
+template <typename In, bool PATCHES>
+__device__ Numbers read_numbers(const Flat &q, const Source &row, const Places<PATCHES> &places,
+                                int x)
 {
     Numbers numbers;
     x = gf_find_sample(q.across, x);
     const char *from = row.samples + static_cast<long long>(x) * q.pixel_bytes;
+    if constexpr (PATCHES && std::is_same_v<In, float>)
+        if (x >= 0 && row.read >= OCTET && q.patches.quads) {
+#pragma unroll
+            for (int j = 0; j < OCTET; j += 4) {
+                const float4 four = *reinterpret_cast<const float4 *>(from + places[j]);
+                numbers.of[j] = four.x;
+                numbers.of[j + 1] = four.y;
+                numbers.of[j + 2] = four.z;
+                numbers.of[j + 3] = four.w;
+            }
+            return numbers;
+        }
     if (x >= 0 && row.read >= OCTET) {
 #pragma unroll
-        for (int j = 0; j < OCTET; j++, from += q.plane_bytes)
-            numbers.of[j] = gf_number_at<float, In>(from, q.sample);
+        for (int j = 0; j < OCTET; j++)
+            numbers.of[j] = gf_number_at<float, In>(from + places[j], q.sample);
         return numbers;
     }
 #pragma unroll
-    for (int j = 0; j < OCTET; j++, from += q.plane_bytes) {
+    for (int j = 0; j < OCTET; j++) {
         numbers.of[j] = j < row.count ? q.p.border_value : 0.0F;
         if (x >= 0 && j < row.read)
-            numbers.of[j] = gf_number_at<float, In>(from, q.sample);
+            numbers.of[j] = gf_number_at<float, In>(from + places[j], q.sample);
     }
     return numbers;
 }
@@ -66,7 +106,7 @@ __device__ float row_largest(float most, unsigned *largest)
 
 /* A block: some rows of the line, of all octets of a stage. Its threads are those along a row, of
  * so many rows, of each octet. PHASES: there may be several in a row. */
-template <typename In, bool PHASES>
+template <typename In, bool PHASES, bool PATCHES = false>
 __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
 {
     __shared__ unsigned largest[USUAL / LEAST];
@@ -88,9 +128,10 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
                      0};
     const char *from = source.count > 0 ? gf_input_row<char>(q.p, n, q.first_row + down) : nullptr;
     if (from) {
-        source.samples = from + channel * q.plane_bytes;
+        source.samples = from + (PATCHES ? 0 : channel * q.plane_bytes);
         source.read = source.count;
     }
+    const Places<PATCHES> places(q, channel);
     Octet *to = q.lines + gf_computed(line_of(q, stage, octet, phase_y, 0) +
                                       static_cast<long long>(row) * q.columns);
     const int threads = static_cast<int>(blockDim.x), begin = static_cast<int>(threadIdx.x);
@@ -105,7 +146,7 @@ __global__ void __launch_bounds__(MOST) lay_out(const __grid_constant__ Flat q)
     };
     const auto read = [&](int i) {
         const int x = PHASES ? i : i * q.single_stride;
-        return read_numbers<In>(q, source, x + q.first_column);
+        return read_numbers<In>(q, source, places, x + q.first_column);
     };
     const auto write = [&](int i, const Numbers &numbers, float scale) {
         const int column = PHASES ? static_cast<int>(__umulhi(i, q.phase_part)) : i;
@@ -190,9 +231,35 @@ GfBlocks blocks_of(const Flat &q)
     return blocks_by(q, own);
 }
 
+unsigned part_of(int n)
+{
+    return static_cast<unsigned>((1ULL << 32) / static_cast<unsigned>(n) + 1);
+}
+
+/* Of rows of which no window but the first may have some before the ring's end and some behind. */
+void find_patches(const GfStep *step, const GfLinear &window, Flat *q)
+{
+    const bool any = step->linear.depth > window.depth;
+    const GfRows &in = q->p.in;
+    const size_t from = static_cast<size_t>(q->first_row) - in.first;
+    const bool parted = from < in.capacity && from + window.height > in.capacity;
+    Patches *of = &q->patches;
+    of->width = any ? static_cast<int>(window.width) : 1;
+    of->area = any ? static_cast<int>(window.width * window.height) : 1;
+    of->planes = static_cast<int>(window.depth);
+    of->width_part = part_of(of->width);
+    of->area_part = part_of(of->area);
+    of->row_bytes = static_cast<long long>(in.stride);
+    of->ring_bytes = static_cast<long long>(in.capacity * in.stride);
+    of->ring_row = parted ? static_cast<int>(in.capacity - from) : INT_MAX;
+    of->quads = any && window.width % 4 == 0 && in.pixel == 1 && in.plane % 4 == 0 &&
+                step->stride_x % 4 == 0 && step->origin_x % 4 == 0 &&
+                gf_aligned(in.samples, in.stride, in.batch, sizeof(float4));
+}
+
 } // namespace
 
-void gf_flat::find_lines(const GfStep *step, Flat *q)
+void gf_flat::find_lines(const GfStep *step, const GfLinear &window, Flat *q)
 {
     const long long size = static_cast<long long>(gf_sample_size(step->in));
     q->sample = step->in;
@@ -201,11 +268,12 @@ void gf_flat::find_lines(const GfStep *step, Flat *q)
     q->plane_bytes = static_cast<long long>(q->p.in.plane) * size;
     q->stride_y = static_cast<int>(q->p.stride_y);
     q->single_stride = q->phases_x > 1 ? 1 : static_cast<int>(q->p.stride_x);
-    q->phase_part = static_cast<unsigned>((1ULL << 32) / q->phases_x + 1);
+    q->phase_part = part_of(q->phases_x);
     q->first_column = static_cast<int>(q->p.origin_x);
     q->first_row = static_cast<long long>(q->p.y0) * q->p.stride_y + q->p.origin_y;
     q->met_rows = (q->live_rows - 1) * q->stride_y +
                   static_cast<int>((step->linear.height - 1) * step->dilation_y) + 1;
+    find_patches(step, window, q);
     const GfBlocks blocks = blocks_of(*q);
     const dim3 threads = blocks.threads;
     q->brief = gf_blocks_each(blocks) * threads.x * threads.y * threads.z <= FEW;
@@ -213,9 +281,11 @@ void gf_flat::find_lines(const GfStep *step, Flat *q)
 
 cudaError_t gf_flat::launch_lines(const Flat &q, cudaStream_t stream)
 {
-    const bool several = q.phases_x > 1;
-    void (*const kernel)(const Flat) =
-        q.sample == GF_F32 ? (several ? lay_out<float, true> : lay_out<float, false>)
-                           : (several ? lay_out<void, true> : lay_out<void, false>);
+    const bool several = q.phases_x > 1, real = q.sample == GF_F32;
+    void (*kernel)(const Flat) = real ? lay_out<float, false> : lay_out<void, false>;
+    if (several)
+        kernel = real ? lay_out<float, true> : lay_out<void, true>;
+    if (q.patches.area > 1)
+        kernel = real ? lay_out<float, false, true> : lay_out<void, false, true>;
     return gf_launch_early(kernel, gf_spread(kernel, blocks_of(q)), stream, q);
 }

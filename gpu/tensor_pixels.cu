@@ -12,6 +12,9 @@
  * stays: those that convert are some stages ahead, of the next tile, too. Where all stages of a
  * tile have room they are converted once for all its maps, else once for each 128 of them.
  *
+ * Of patches (gf_has_patches(), gpu/tensor_shape.h) channels are the places of a window, of which
+ * four side by side may be a vector.
+ *
  * Costs of a number: 4 bytes read and some ten instructions, the latter once more for each 128 maps
  * where there is no room; and of a sum 4 bytes written. */
 #include "gpu/device.cuh"
@@ -118,7 +121,7 @@ __device__ Quad find_quad(const Pixels &s, const Share &share, int tile, int own
         const char *sample =
             gf_row<char>(q.p.in, down) + n * q.p.in.batch +
             (static_cast<long long>(x) * q.single_stride + q.first_column) * q.pixel_bytes +
-            share.group * q.depth * q.plane_bytes;
+            share.group * q.patches.planes * q.plane_bytes;
         if (k == 0)
             quad.sample = sample;
         else
@@ -174,6 +177,36 @@ __device__ void read_channels(const Quad &quad, const char *from, unsigned plane
     }
 }
 
+/* The same of patches, whose channels are those from `first` on. */
+__device__ void read_patches(const Flat &q, const Quad &quad, int first, Side (&sides)[OCTET])
+{
+    const auto from = [&](int channel, int k) {
+        return reinterpret_cast<const float *>(quad.sample + (k > 0 ? quad.further[k - 1] : 0) +
+                                               patch_place(q, channel));
+    };
+#pragma unroll
+    for (int j = 0; j < OCTET; j++)
+        sides[j] = {};
+    if (q.patches.quads) {
+#pragma unroll
+        for (int j = 0; j < OCTET; j += 4)
+#pragma unroll
+            for (int k = 0; k < SIDE && first + j < q.depth; k++) {
+                const float4 v = *reinterpret_cast<const float4 *>(from(first + j, k));
+                sides[j].of[k] = v.x;
+                sides[j + 1].of[k] = v.y;
+                sides[j + 2].of[k] = v.z;
+                sides[j + 3].of[k] = v.w;
+            }
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < OCTET; j++)
+#pragma unroll
+        for (int k = 0; k < SIDE && first + j < q.depth; k++)
+            sides[j].of[k] = *from(first + j, k);
+}
+
 /* There are ones behind the last channel's. */
 __device__ void lift(const float *lifts, Side (&sides)[OCTET])
 {
@@ -203,7 +236,7 @@ __device__ void find_largest(const Side (&sides)[OWN][OCTET], float (&most)[SIDE
     }
 }
 
-template <int PAIRS> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
+template <int PAIRS, bool PATCHES> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
 {
     /* Octets of a thread, and of a stage. */
     constexpr int OCTETS = 2 * PAIRS, OWN = OCTETS * QUADS / WARP, CHANNELS = OCTETS * OCTET;
@@ -280,7 +313,9 @@ template <int PAIRS> __device__ void convert(const Pixels &s, Room<PAIRS> *room)
                                 to->octets + (octet + o) * POSITIONS + column + k * QUADS,
                                 OCTETS * POSITIONS);
                 }
-            if (more) {
+            if (more && PATCHES)
+                read_patches(q, quad, stage * CHANNELS + (octet + o) * OCTET, sides[o]);
+            else if (more) {
                 const char *own = from + static_cast<long long>(o * OCTET) * plane;
                 const int left = q.depth - stage * CHANNELS - (octet + o) * OCTET;
                 if (vectors)
@@ -504,7 +539,7 @@ template <int PAIRS> __device__ void multiply(const Pixels &s, Room<PAIRS> *room
 
 /* ---- a block ---- */
 
-template <int PAIRS>
+template <int PAIRS, bool PATCHES>
 __global__ void __launch_bounds__(2 * GROUPS * THREADS, 1)
     tensor_pixels(const __grid_constant__ Pixels s)
 {
@@ -522,7 +557,7 @@ __global__ void __launch_bounds__(2 * GROUPS * THREADS, 1)
     __syncthreads();
     if (my_warp() >= GROUPS * GROUP) {
         gf_give_registers<OTHERS>();
-        convert<PAIRS>(s, room);
+        convert<PAIRS, PATCHES>(s, room);
     } else {
         gf_take_registers<REGISTERS>();
         multiply<PAIRS>(s, room);
@@ -533,7 +568,8 @@ __global__ void __launch_bounds__(2 * GROUPS * THREADS, 1)
 
 template <int PAIRS> cudaError_t launch(const Pixels &s, unsigned blocks, cudaStream_t stream)
 {
-    return gf_launch_early(tensor_pixels<PAIRS>,
+    return gf_launch_early(s.q.patches.area > 1 ? tensor_pixels<PAIRS, true>
+                                                : tensor_pixels<PAIRS, false>,
                            {blocks, 2 * GROUPS * THREADS, sizeof(Room<PAIRS>)}, stream, s);
 }
 

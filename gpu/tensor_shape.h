@@ -299,11 +299,15 @@ enum {
     GF_FIRST_FEW = 4,        /* maps */
     GF_FIRST_COLOURS = 3,    /* channels whose kernels have two rows in an octet, */
     GF_FIRST_PAIRS_SIDE = 3, /* if they are so large */
+    GF_FIRST_WINDOWS = 64,   /* side by side in a tile; */
+    GF_FIRST_NARROW = 16,    /* or so many */
+    GF_FIRST_ROWS = 4,       /* of a unit: tiles have so many units, one below the other */
     GF_FIRST_WOVEN = 48,     /* columns, times the stride; shorter rows are not woven */
     GF_FIRST_COPIED_SIDE = 5 /* rows of a kernel on floats whose maps the card may copy, at most */
 };
 
 typedef struct GfTensorFirst {
+    size_t height;        /* rows of a kernel; of an even one the last is zeros */
     size_t steps, octets; /* of a kernel, each a row or two; of a step */
     size_t shifts;        /* copies of a map */
     size_t maps, runs;    /* of a product, and how many such runs there are */
@@ -316,29 +320,95 @@ static inline GfTensorFirst gf_tensor_first(const GfStep *step)
     GfTensorFirst first;
     const GfLinear *linear = &step->linear;
     const bool few = linear->filters <= GF_FIRST_FEW && linear->depth == 1;
-    first.octets = linear->height > GF_FIRST_SIDE ? 2 : 1;
+    first.height = linear->height < 3 ? 3 : linear->height | 1;
+    first.octets = first.height > GF_FIRST_SIDE ? 2 : 1;
     first.shifts = step->stride_x == 1 ? 2 : 1;
-    first.pairs = linear->depth == GF_FIRST_COLOURS && linear->height == GF_FIRST_PAIRS_SIDE &&
+    first.pairs = linear->depth == GF_FIRST_COLOURS && first.height == GF_FIRST_PAIRS_SIDE &&
                   linear->width <= GF_FIRST_PAIRS_SIDE && step->stride_x <= 2;
-    first.steps = first.pairs ? (linear->height + 1) / 2 : linear->height;
+    first.steps = first.pairs ? (first.height + 1) / 2 : first.height;
     first.few = few && first.octets == 1 && first.shifts == 2;
     first.maps = (first.few ? 8 : 16) / first.shifts;
     first.runs = (linear->filters + first.maps - 1) / first.maps;
     return first;
 }
 
-/* Is a layer computed that way? Kernels of 3, 5, 7, 9 or 11 rows, strides of 1, 2 or 4. */
+/* Layers whose samples stand in lines (gpu/tensor_flat_shape.h): kernels and strides, the most. */
+enum { GF_FLAT_SIDE = 16, GF_FLAT_STRIDE = 4 };
+
+static inline bool gf_fits_line(const GfStep *step)
+{
+    return step->linear.width <= GF_FLAT_SIDE && step->linear.height <= GF_FLAT_SIDE &&
+           step->stride_x <= GF_FLAT_STRIDE && step->stride_y <= GF_FLAT_STRIDE;
+}
+
+/* Are its windows, which do not overlap and are all on the picture, patches that are single taps of
+ * as many more channels, each sample of a window one of them? Where it has not enough channels for
+ * lines, or too large kernels or strides, but maps enough. */
+static inline bool gf_has_patches(const GfStep *step)
+{
+    enum { FEW = 16, SOME = 256, LARGE = 64 * 64 };
+    const GfLinear *linear = &step->linear;
+    const ptrdiff_t right = (ptrdiff_t)((step->out_width - 1) * step->stride_x + linear->width);
+    const ptrdiff_t below = (ptrdiff_t)((step->out_height - 1) * step->stride_y + linear->height);
+    return (linear->depth <= GF_FIRST_CHANNELS || gf_linear_taps(linear) <= SOME ||
+            !gf_fits_line(step)) &&
+           linear->filters / linear->groups > FEW && linear->width > 1 &&
+           linear->width * linear->height <= LARGE &&
+           (step->stride_x >= linear->width || step->out_width == 1) &&
+           (step->stride_y >= linear->height || step->out_height == 1) && step->dilation_x == 1 &&
+           step->dilation_y == 1 && step->origin_x >= 0 && step->origin_y >= 0 &&
+           step->origin_x + right <= (ptrdiff_t)step->in_width &&
+           step->origin_y + below <= (ptrdiff_t)step->in_height;
+}
+
+/* Are vectors of four samples of a window side by side where vectors of a picture's row are? */
+static inline bool gf_patches_have_vectors(const GfStep *step)
+{
+    return step->linear.width % 4 == 0 && step->stride_x % 4 == 0 && step->origin_x % 4 == 0;
+}
+
+/* The layer that is multiplied: of those single taps, whose weights are where they were. */
+static inline GfStep gf_patches(const GfStep *step)
+{
+    GfStep taps = *step;
+    if (gf_has_patches(step)) {
+        taps.linear.depth *= step->linear.width * step->linear.height;
+        taps.linear.width = taps.linear.height = 1;
+    }
+    return taps;
+}
+
+/* Windows side by side in a tile: few where rows of several channels are no longer, or where large
+ * kernels are far apart and tiles so few that multiprocessors would have none. Units of a tile, of
+ * those that GF_FIRST_TILES has: the largest, up to `most`, of which there are enough for a card,
+ * so many tiles being side by side in all pictures. Of many maps tiles are smaller: what is written
+ * to them at a time lies nearer together. And the blocks that share the maps of one, where tiles
+ * are few. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+size_t gf_first_windows(const GfStep *step, size_t rows, size_t pictures, size_t processors);
+size_t gf_first_units(size_t across, size_t height, size_t runs, size_t most, size_t processors);
+size_t gf_first_splits(size_t tiles, size_t runs, size_t processors);
+#ifdef __cplusplus
+}
+#endif
+
+/* Is a layer computed that way? Kernels of 1 to 11 rows, strides of 1, 2 or 4; no single taps, and
+ * no patches of many samples, which are fewer products (bench/results/2026-11-30-h200-5.md). */
 static inline bool gf_tensor_is_first(const GfStep *step)
 {
+    enum { MANY = 32 };
     const GfLinear *linear = &step->linear;
     const GfTensorFirst first = gf_tensor_first(step);
     const size_t stride = step->stride_x;
     const size_t most = stride == 4 ? GF_FIRST_CHANNELS - 1 : GF_FIRST_CHANNELS;
     return linear->groups == 1 && linear->depth <= most && step->dilation_x == 1 &&
            step->dilation_y == 1 && step->stride_y == stride &&
-           (stride == 1 || stride == 2 || stride == 4) && linear->height % 2 == 1 &&
-           linear->height >= 3 && linear->height <= GF_FIRST_MOST_SIDE &&
-           linear->width + (first.shifts - 1) * stride <= 8 * first.octets;
+           (stride == 1 || stride == 2 || stride == 4) && first.height <= GF_FIRST_MOST_SIDE &&
+           linear->width * linear->height > 1 &&
+           linear->width + (first.shifts - 1) * stride <= 8 * first.octets &&
+           !(gf_has_patches(step) && gf_linear_taps(linear) >= MANY);
 }
 
 /* May the card copy the rows of a layer's maps to memory, where they are vectors and blocks have

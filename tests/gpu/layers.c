@@ -174,6 +174,42 @@ static bool random_pixel_layer(size_t turn)
     return ran;
 }
 
+/* Patches, whose samples become channels of single taps: in lines (gpu/tensor_lines.cu) or as they
+ * are (gpu/tensor_pixels.cu), of few channels or under kernels that are too large for lines,
+ * windows side by side or apart, some of which have rows at both ends of the ring that a picture's
+ * rows are in. */
+static bool random_patch_layer(size_t turn)
+{
+    static const GfSample ins[] = {GF_F32, GF_F32, GF_U8, GF_F16};
+    const GfSample depth[] = {ins[turn % 4], GF_F32};
+    const bool large = turn % 5 == 4;
+    const size_t width = large ? 17 + below(4) : 2 + below(turn % 2 ? 3 : 9);
+    const size_t height = below(3) ? width : 1 + below(9);
+    const size_t channels = 1 + below(large ? 7 : 4), groups = below(4) ? 1 : 2;
+    const size_t apart_x = width + below(2) * below(3), apart_y = height + below(2) * below(3);
+    GfFormat format = format_of(width + below(1 + 200 / width) * apart_x + below(width),
+                                height + below(1 + 100 / height) * apart_y + below(height),
+                                channels * groups, depth[0]);
+    const size_t positions = (format.width / apart_x + 1) * (format.height / apart_y + 1);
+    GfFilter *filter = new_filter();
+    const size_t maps = maps_for(positions * groups, channels, width * height, 17 + below(80));
+    GfLinear *linear =
+        add_layer(filter, groups * gf_max(maps, 17), channels, groups, width, height);
+    format.has_alpha = false;
+    linear->sampling.stride_x = apart_x;
+    linear->sampling.stride_y = apart_y;
+    if (turn % 3 == 0)
+        make_channels_uneven(linear);
+    if (below(2))
+        add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    if (below(2))
+        add_function(filter, random_function(), 0.125, 0.5);
+    make_rows_uneven(depth[0] == GF_F32);
+    const bool ran = run_picked("patches", format, layer_options(depth, turn), 1, filter);
+    make_rows_uneven(false);
+    return ran;
+}
+
 /* A layer on a gray picture, small windows side by side. */
 static bool gray_layer(const char *what, size_t turn, size_t most_maps, size_t across, size_t down)
 {
@@ -226,13 +262,13 @@ static bool random_tall_layer(size_t turn)
     return gray_layer("tall layers", turn, 4, across, down);
 }
 
-/* Layers on pictures in the forms that `tensor` has for few channels: kernels of 3 to 11 rows,
+/* Layers on pictures in the forms that `tensor` has for few channels: kernels of 1 to 11 rows,
  * windows 1, 2 or 4 pixels apart, maps below, at and above what a product holds. */
 static bool random_picture_layer(size_t turn)
 {
     static const size_t strides[] = {1, 1, 2, 4};
     const GfSample *depth = depths[turn % DEPTHS];
-    const size_t height = 3 + 2 * (turn % 5), stride = strides[turn / 5 % 4];
+    const size_t height = 3 + 2 * (turn % 5) - below(2), stride = strides[turn / 5 % 4];
     const size_t most = (size_t)(height > 7 ? 16 : 8) - (stride == 1 ? 1 : 0),
                  channels = 1 + below(4);
     const size_t width = below(2) ? height : 1 + below(most);
@@ -398,6 +434,7 @@ void test_layers(void)
     draw_each(random_colour_layer, quick ? 4 : 120);
     draw_each(random_entered_layer, quick ? 4 : 200);
     draw_each(random_deep_layer, quick ? 3 : 90);
+    draw_each(random_patch_layer, quick ? 10 : 240);
     draw_each(random_flat_layer, quick ? 8 : 60);
     draw_each(random_pixel_layer, quick ? 8 : 90);
 }

@@ -244,12 +244,12 @@ static void test_few_windows(void **unused)
         size_t channels, maps, side, stride, rows, columns; /* of a map */
         const char *name;
     } cases[] = {
-        {GF_F32, 1, 12, 3, 2, 104, 35, "shared"},   {GF_F32, 1, 36, 3, 2, 129, 192, "tensor"},
-        {GF_U8, 1, 16, 5, 2, 61, 119, "shared"},    {GF_U8, 1, 72, 5, 2, 184, 48, "tensor"},
-        {GF_F32, 1, 8, 9, 2, 43, 32, "tensor"},     {GF_F32, 3, 16, 9, 4, 17, 36, "implicit"},
-        {GF_F32, 3, 64, 11, 4, 55, 55, "implicit"}, {GF_U8, 3, 64, 11, 4, 55, 55, "tensor"},
-        {GF_U8, 3, 12, 9, 4, 64, 52, "implicit"},   {GF_F32, 3, 30, 7, 4, 64, 247, "tensor"},
-        {GF_U8, 4, 10, 7, 4, 172, 148, "shared"},   {GF_F32, 4, 42, 3, 4, 44, 49, "implicit"}};
+        {GF_F32, 1, 12, 3, 2, 104, 35, "shared"}, {GF_F32, 1, 36, 3, 2, 129, 192, "tensor"},
+        {GF_U8, 1, 16, 5, 2, 61, 119, "shared"},  {GF_U8, 1, 72, 5, 2, 184, 48, "tensor"},
+        {GF_F32, 1, 8, 9, 2, 43, 32, "tensor"},   {GF_F32, 3, 16, 9, 4, 17, 36, "implicit"},
+        {GF_F32, 3, 64, 11, 4, 55, 55, "tensor"}, {GF_U8, 3, 64, 11, 4, 55, 55, "tensor"},
+        {GF_U8, 3, 12, 9, 4, 64, 52, "tensor"},   {GF_F32, 3, 30, 7, 4, 64, 247, "tensor"},
+        {GF_U8, 4, 10, 7, 4, 172, 148, "shared"}, {GF_F32, 4, 42, 3, 4, 44, 49, "implicit"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t stride = cases[i].stride, side = cases[i].side;
@@ -366,12 +366,19 @@ static void test_other_kernels(void **unused)
     static const struct {
         size_t channels, maps, groups, rows, columns, stride, height, width;
         const char *method;
-    } layers[] = {
-        {128, 128, 1, 1, 7, 1, 17, 17, "tensor"}, {192, 192, 1, 7, 1, 1, 17, 17, "tensor"},
-        {384, 384, 1, 1, 3, 1, 8, 8, "tensor"},   {384, 768, 1, 2, 2, 2, 7, 7, "tensor"},
-        {256, 512, 1, 4, 4, 2, 16, 16, "tensor"}, {150, 72, 6, 4, 4, 1, 41, 39, "tensor"},
-        {116, 18, 1, 2, 2, 1, 69, 82, "tensor"},  {3, 768, 1, 16, 16, 16, 14, 14, "implicit"},
-        {3, 96, 1, 4, 4, 4, 56, 56, "implicit"}};
+    } layers[] = {{128, 128, 1, 1, 7, 1, 17, 17, "tensor"},
+                  {192, 192, 1, 7, 1, 1, 17, 17, "tensor"},
+                  {384, 384, 1, 1, 3, 1, 8, 8, "tensor"},
+                  {384, 768, 1, 2, 2, 2, 7, 7, "tensor"},
+                  {256, 512, 1, 4, 4, 2, 16, 16, "tensor"},
+                  {150, 72, 6, 4, 4, 1, 41, 39, "tensor"},
+                  {116, 18, 1, 2, 2, 1, 69, 82, "tensor"},
+                  /* patches, and few channels (bench/results/2026-11-30-h200-5.md) */
+                  {3, 768, 1, 16, 16, 16, 14, 14, "tensor"},
+                  {3, 1024, 1, 14, 14, 14, 16, 16, "tensor"},
+                  {3, 96, 1, 4, 4, 4, 56, 56, "tensor"},
+                  {3, 200, 1, 6, 6, 1, 236, 456, "tensor"},
+                  {1, 189, 1, 4, 4, 1, 99, 48, "tensor"}};
     (void)unused;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const size_t stride = layers[i].stride;
@@ -487,11 +494,11 @@ static void test_layers_on_pictures(void **unused)
     Pair pair = colour;
     (void)unused;
     for (pair.side = 3; pair.side <= 13; pair.side++)
-        assert_string_equal(chosen(&pair, 80),
-                            pair.side % 2 == 1 && pair.side < 13 ? "tensor" : "shared");
+        assert_string_equal(chosen(&pair, 80), pair.side < 12 ? "tensor" : "shared");
     pair = colour;
     assert_string_equal(chosen(&pair, 75), "shared");
     pair.format.width = pair.format.height = 16;
+    pair.side = 5;
     assert_string_equal(chosen(&pair, 90), "general");
     pair = colour;
     pair.format.channels = 1;

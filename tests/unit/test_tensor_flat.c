@@ -242,12 +242,157 @@ static void test_single_taps(void **unused)
     assert_false(gf_tensor_is_direct(&step));
 }
 
+/* A first layer of 3 x 224 x 224 in windows of 16 x 16, side by side. */
+static const GfStep patches = {
+    .kind = GF_STEP_FILTER,
+    .in = GF_F32,
+    .out = GF_F32,
+    .in_width = 224,
+    .in_height = 224,
+    .out_width = 14,
+    .out_height = 14,
+    .stride_x = 16,
+    .stride_y = 16,
+    .dilation_x = 1,
+    .dilation_y = 1,
+    .linear = {.width = 16, .height = 16, .depth = 3, .filters = 768, .groups = 1}};
+
+/* Windows that do not overlap are single taps on their samples, 12 stages of 64; where they are all
+ * on the picture, and where there is no other line for them. */
+static void test_patches(void **unused)
+{
+    GfStep step = patches;
+    const GfStep taps = gf_patches(&step);
+    const GfTensorFlat shape = gf_tensor_flat(&taps);
+    (void)unused;
+    assert_int_equal(taps.linear.depth, 768);
+    assert_int_equal(taps.linear.width, 1);
+    assert_int_equal(taps.linear.height, 1);
+    assert_int_equal(shape.stages, 12);
+    assert_int_equal(shape.columns, 14);
+    assert_true(gf_tensor_is_flat(&step));
+
+    step.linear.filters = 16; /* few maps of single taps are not multiplied so */
+    assert_false(gf_has_patches(&step));
+    step = patches;
+    step.stride_x = 15;
+    assert_false(gf_has_patches(&step));
+    step = patches;
+    step.dilation_y = 2;
+    assert_false(gf_has_patches(&step));
+    step = patches;
+    step.in_height = 223;
+    assert_false(gf_has_patches(&step));
+    step = patches;
+    step.origin_x = -1;
+    assert_false(gf_has_patches(&step));
+    assert_int_equal(gf_patches(&step).linear.depth, 3);
+    step = patches;
+    step.linear.depth = 64; /* has lines, but for the stride */
+    assert_true(gf_has_patches(&step));
+    step.linear.width = step.linear.height = step.stride_x = step.stride_y = 4;
+    assert_false(gf_has_patches(&step));
+    step.linear.depth = 16;
+    assert_true(gf_has_patches(&step));
+}
+
+/* Patches of up to 256 samples are read as they are, where those are not vectors of up to 128;
+ * those of large pictures of up to 512 for few maps. */
+static void test_patches_as_they_are(void **unused)
+{
+    GfStep step = patches;
+    (void)unused;
+    assert_false(gf_tensor_is_direct(&step));
+    step.linear.width = step.linear.height = step.stride_x = step.stride_y = 8;
+    assert_true(gf_tensor_is_direct(&step)); /* 192 */
+    step.stride_x = 9;
+    assert_false(gf_tensor_is_direct(&step));
+    step.linear.depth = 2;
+    assert_true(gf_tensor_is_direct(&step)); /* 128 */
+    step.in = GF_U8;
+    assert_false(gf_tensor_is_direct(&step));
+    assert_true(gf_tensor_is_flat(&step));
+    step = patches;
+    step.linear.width = step.linear.height = step.stride_x = step.stride_y = 12;
+    assert_false(gf_tensor_is_direct(&step)); /* 432 */
+    step.in_width = step.in_height = 600;
+    step.out_width = step.out_height = 50;
+    assert_false(gf_tensor_is_direct(&step));
+    step.linear.filters = 256;
+    assert_true(gf_tensor_is_direct(&step));
+}
+
+/* Few samples of a window are multiplied as those of other layers of few channels are, whose
+ * kernels of an even side have a row of zeros more. */
+static void test_few_channels(void **unused)
+{
+    GfStep step = patches;
+    (void)unused;
+    step.linear.width = step.linear.height = step.stride_x = step.stride_y = 4;
+    assert_false(gf_tensor_is_first(&step)); /* 48 */
+    step.linear.depth = 1;
+    assert_true(gf_tensor_is_first(&step)); /* 16 */
+    step.linear.depth = 3;
+    step.stride_x = step.stride_y = 2;
+    assert_true(gf_tensor_is_first(&step));
+    for (size_t rows = 1; rows <= 12; rows++) {
+        step.linear.height = rows;
+        assert_int_equal(gf_tensor_is_first(&step), rows <= 11);
+        assert_int_equal(gf_tensor_first(&step).height, rows < 3 ? 3 : rows / 2 * 2 + 1);
+    }
+    step.linear.width = step.linear.height = 1;
+    assert_false(gf_tensor_is_first(&step));
+}
+
+/* By hand: rows of 15 positions (14, and a zero that neighbours share), 15 from picture to picture;
+ * behind the last are two rows, a column, and what tiles reach over. */
+static void test_slices(void **unused)
+{
+    GfStep step = {.in_width = 14,
+                   .in_height = 14,
+                   .out_width = 14,
+                   .out_height = 14,
+                   .stride_x = 1,
+                   .stride_y = 1,
+                   .dilation_x = 1,
+                   .dilation_y = 1,
+                   .origin_x = -1,
+                   .origin_y = -1,
+                   .border = GF_BORDER_CONSTANT,
+                   .linear = {.width = 3, .height = 3, .depth = 96, .filters = 80, .groups = 1}};
+    const size_t one = (14 + 2 + 1) * 15 + 2 + GF_FLAT_SPARE + 32; /* 801 */
+    GfFlatSlice slice = gf_flat_slice(&step, 800 + 2 * 15 * 15, 5, 14, true);
+    (void)unused;
+    assert_int_equal(
+        gf_flat_octets(&(GfTensorFlat){.columns = 15, .right = 2, .below = 2, .overlap_y = 1}, 1,
+                       14, true),
+        one / 8 * 8);
+    assert_int_equal(slice.count, 3);
+    assert_int_equal(slice.rows, 14);
+    slice = gf_flat_slice(&step, 800, 5, 14, true);
+    assert_int_equal(slice.count, 1);
+    assert_int_equal(slice.rows, 14);
+    slice = gf_flat_slice(&step, 799, 5, 14, true);
+    assert_int_equal(slice.count, 1);
+    assert_int_equal(slice.rows, 7);
+    /* Memory has lines of 12 octets, both halves, for 64 pictures; of wide ones for some rows. */
+    assert_int_equal(gf_flat_line_room(&step), (63 * 15 + 17) * 15 + 2 + GF_FLAT_SPARE + 32);
+    step.in_width = step.out_width = step.in_height = step.out_height = 1000;
+    assert_int_equal(gf_flat_line_room(&step), GF_FLAT_BYTES / (12 * 2 * 16));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_taps_are_shifts), cmocka_unit_test(test_narrow_pictures),
-        cmocka_unit_test(test_shared_zeros),    cmocka_unit_test(test_few_maps),
+        cmocka_unit_test(test_taps_are_shifts),
+        cmocka_unit_test(test_narrow_pictures),
+        cmocka_unit_test(test_shared_zeros),
+        cmocka_unit_test(test_few_maps),
         cmocka_unit_test(test_single_taps),
+        cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_patches_as_they_are),
+        cmocka_unit_test(test_few_channels),
+        cmocka_unit_test(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,58 @@ static void test_single_taps(void **unused)
     assert_int_equal(cut.converting, 16 * 100);
 }
 
+/* By hand: 16 columns of 64 windows, rows of tiles of 4: 112 x 112 outputs of 64 maps are 2 x 28
+ * tiles for 4 blocks each, which have one of four runs of 16 maps; 16 turns of 4 warps for 8
+ * windows each are 2 a channel, of 7 rows, 4 rows of outputs and 3 products of halves. A tile is
+ * made of 13 rows of 3 channels, of 64 windows two apart and 8 taps. Of bytes a product is 2. */
+static void test_few_channels(void **unused)
+{
+    const Layer layer = {1, 3, 224, 224, 7, 64, 1, 2, 0};
+    GfStep step = step_of(&layer);
+    GfTask task = on_h200(&step, 1);
+    GfFirstWork work = gf_first_work(&task);
+    (void)unused;
+    assert_int_equal(work.blocks, 2); /* 224 for 132 */
+    assert_int_equal(work.turns, 2 * 3);
+    assert_int_equal(work.products, 2 * 3 * 7 * 4 * 3);
+    assert_int_equal(work.numbers, 13 * 3 * (64 * 2 + 8));
+    step.in = GF_U8;
+    work = gf_first_work(&task);
+    assert_int_equal(work.products, 2 * 3 * 7 * 4 * 2);
+    assert_true(gf_first_work(&(GfTask){&step, 112, 32, false, true, 132, 0, 0, true}).blocks >
+                work.blocks);
+}
+
+/* Tiles are as high as leaves three for each multiprocessor, of many maps no higher than four
+ * units; where there are fewer, blocks share the maps. They are narrow where few columns are, and
+ * where large kernels far apart would leave multiprocessors without any. */
+static void test_first_tiles(void **unused)
+{
+    const Layer large = {1, 3, 224, 224, 11, 64, 1, 4, 0},
+                short_rows = {1, 3, 32, 32, 3, 64, 1, 1, 0};
+    GfStep step = step_of(&large);
+    (void)unused;
+    assert_int_equal(gf_first_units(100, 128, 1, 8, 132), 8);
+    assert_int_equal(gf_first_units(100, 128, 2, 8, 132), 4);
+    assert_int_equal(gf_first_units(100, 128, 1, 2, 132), 2);
+    assert_int_equal(gf_first_units(12, 128, 1, 8, 132), 1);
+    assert_int_equal(gf_first_units(13, 128, 1, 8, 132), 1);
+    assert_int_equal(gf_first_units(25, 128, 1, 8, 132), 2);
+    assert_int_equal(gf_first_splits(396, 8, 132), 1);
+    assert_int_equal(gf_first_splits(395, 8, 132), 2);
+    assert_int_equal(gf_first_splits(100, 8, 132), 4);
+    assert_int_equal(gf_first_splits(1, 8, 132), 8);
+    assert_int_equal(gf_first_windows(&step, 55, 1, 132), 16); /* 14 tiles, 4 runs of maps */
+    assert_int_equal(gf_first_windows(&step, 55, 3, 132), 64);
+    assert_int_equal(gf_first_windows(&step, 55, 1, 56), 64);
+    step.in = GF_F16;
+    assert_int_equal(gf_first_windows(&step, 55, 1, 132), 64);
+    step = step_of(&short_rows);
+    assert_int_equal(gf_first_windows(&step, 32, 99, 132), 16);
+    step.out_width = 33;
+    assert_int_equal(gf_first_windows(&step, 32, 99, 132), 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +342,8 @@ int main(void)
         cmocka_unit_test(test_shared_without_room),
         cmocka_unit_test(test_few_maps),
         cmocka_unit_test(test_single_taps),
+        cmocka_unit_test(test_few_channels),
+        cmocka_unit_test(test_first_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
