@@ -252,6 +252,9 @@ template <typename T> Cut cut_by(bool all, const Flat &flat, const GfStep *step)
     case 3:
         cut.kernel = tensor_few<T, 3>;
         break;
+    case 4:
+        cut.kernel = tensor_few<T, 4>;
+        break;
     case 5:
         cut.kernel = tensor_few<T, 5>;
         break;

@@ -25,6 +25,7 @@ namespace
 
 using namespace gf_flat;
 
+constexpr int NARROW = 3; /* columns */
 constexpr int GROUP_MAPS = GF_FLAT_MAPS, GROUPS = GF_FLAT_GROUPS,
               MULTIPLYING = GROUPS * GROUP * WARP; /* threads */
 
@@ -121,19 +122,18 @@ __device__ void multiply_step(const Flat &q, const Octet *weights, const Octet *
                               float (&sums)[T::runs][4])
 {
     constexpr unsigned MATRIX = GROUP_MAPS * 2; /* octets of 64 maps of 16 channels */
-    const int width = WIDTH > 0 ? WIDTH : q.p.width, pairs = PAIRS > 0 ? PAIRS : q.octets / 2;
     const unsigned stretch = static_cast<unsigned>(q.stretch);
-    const unsigned half = static_cast<unsigned>(2 * pairs) * stretch;
+    const unsigned half = 2 * PAIRS * stretch;
     const unsigned taps = gf_describe(weights, GROUP_MAPS), samples = gf_describe(octets, stretch);
     gf_begin_products();
 #pragma unroll
     for (int kind = 0; kind < 3; kind++) {
         const unsigned a = taps + (kind == 0 ? MATRIX : 0), b = samples + (kind == 1 ? half : 0);
-#pragma unroll(WIDTH > 0 ? WIDTH : 1)
-        for (int kx = 0; kx < width; kx++)
-#pragma unroll(PAIRS > 0 ? PAIRS : 1)
-            for (int i = 0; i < pairs; i++)
-                gf_begin_product<T::runs>(sums, a + (kx * pairs + i) * 2 * MATRIX,
+#pragma unroll
+        for (int kx = 0; kx < WIDTH; kx++)
+#pragma unroll
+            for (int i = 0; i < PAIRS; i++)
+                gf_begin_product<T::runs>(sums, a + (kx * PAIRS + i) * 2 * MATRIX,
                                           b + q.offsets[kx] + i * 2 * stretch,
                                           kind > 0 || kx > 0 || i > 0);
     }
@@ -305,25 +305,34 @@ cudaError_t launch_tiles(const Cut &cut, cudaStream_t stream)
         stream, cut.q);
 }
 
-/* The kernel that knows width and channels of a step when compiled, or the one that knows
- * nothing. */
+/* Those for kernels of more than three columns, of a pair of octets a step. */
+template <typename T, int... I>
+void (*wide_kernel_of(int width, std::integer_sequence<int, I...>))(const Flat)
+{
+    static constexpr void (*kernels[])(const Flat) = {tensor_flat<T, NARROW + 1 + I, 1>...};
+    return kernels[width - NARROW - 1];
+}
+
+/* The kernel that was compiled for width and channels of a step: loops that do not know them keep
+ * products apart, and take two to three times as long (bench/results/2026-11-30-h200-5.md). */
 template <typename T> void (*kernel_of(const Flat &q))(const Flat)
 {
+    if (q.p.width > NARROW)
+        return wide_kernel_of<T>(q.p.width,
+                                 std::make_integer_sequence<int, GF_FLAT_SIDE - NARROW>());
     switch (q.p.width * 10 + q.octets / 2) {
     case 12:
         return tensor_flat<T, 1, 2>;
     case 14:
         return tensor_flat<T, 1, 4>;
+    case 21:
+        return tensor_flat<T, 2, 1>;
+    case 22:
+        return tensor_flat<T, 2, 2>;
     case 31:
         return tensor_flat<T, 3, 1>;
-    case 32:
-        return tensor_flat<T, 3, 2>;
-    case 51:
-        return tensor_flat<T, 5, 1>;
-    case 71:
-        return tensor_flat<T, 7, 1>;
     default:
-        return tensor_flat<T, 0, 0>;
+        return tensor_flat<T, 3, 2>;
     }
 }
 
