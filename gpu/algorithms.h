@@ -20,6 +20,7 @@ typedef struct GfUse {
     size_t pictures; /* of a launch */
     bool
         packed; /* rows of planes lie right behind each other; else each begins where vectors may */
+    bool enters; /* a network's entry comes before it, and may be part of it (gpu/enter.h) */
 } GfUse;
 
 typedef struct GfAlgorithm {

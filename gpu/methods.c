@@ -10,7 +10,9 @@ GfStatus gf_method_choose(const GfChoice *choice, const GfPipeline *pipeline, si
                           const GfAlgorithm **algorithm)
 {
     const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
-    const GfUse use = {.wide = pipeline->wide, .pictures = 1};
+    const GfUse use = {.wide = pipeline->wide,
+                       .pictures = 1,
+                       .enters = i == 1 && gf_can_enter(pipeline->steps, step)};
     *algorithm =
         choice->forced ? choice->forced : gf_algorithm_choose(step, next, &use, &choice->card);
     return gf_algorithm_runs(*algorithm, step, use.wide, &choice->card);

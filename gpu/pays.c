@@ -683,8 +683,12 @@ bool gf_tensor_pays(const GfStep *step, const GfUse *use, const GfCard *card)
         return tensor_pays_on_bytes(step, use, card);
     if (is_usual_on_gray(step))
         return tensor_pays_on_gray(step, longer_side(linear), pixels, use, card);
-    if (gf_tensor_is_first(step))
-        return tensor_cost(step, use, card) < least_after_tensor(step, use, card);
+    if (gf_tensor_is_first(step)) {
+        /* What a network's entry takes at least, if it need not be launched. */
+        const double entry = 2.0;
+        return tensor_cost(step, use, card) <
+               least_after_tensor(step, use, card) + (use->enters ? entry : 0.0);
+    }
     if (gf_is_depthwise(linear) || (is_pointwise(linear) && are_few_taps(step, card)))
         return false;
     const bool lines = card->groups && gf_tensor_is_flat(step);

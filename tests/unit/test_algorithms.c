@@ -500,6 +500,15 @@ static void test_layers_on_pictures(void **unused)
     pair.format.width = pair.format.height = 16;
     pair.side = 5;
     assert_string_equal(chosen(&pair, 90), "general");
+    pair = (Pair){.format = {.width = 149, .height = 73, .channels = 3, .sample = GF_F32},
+                  .out = GF_F32,
+                  .maps = 16,
+                  .side = 9,
+                  .stride = 4};
+    assert_string_equal(chosen(&pair, 90), "implicit");
+    /* Unless a network's entry is a launch less by it. */
+    assert_string_equal(chosen_by(&pair, false, (GfUse){.pictures = 1, .enters = true}, 90),
+                        "tensor");
     pair = colour;
     pair.format.channels = 1;
     pair.side = 5;
