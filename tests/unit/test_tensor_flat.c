@@ -130,21 +130,25 @@ static void test_narrow_pictures(void **unused)
     }
 }
 
-/* Of 14 x 14 samples and a zero all round, rows and pictures share one zero. */
+/* On 14 x 14 samples and a zero all round. */
+static const GfStep padded_layer = {
+    .in_width = 14,
+    .in_height = 14,
+    .out_width = 14,
+    .out_height = 14,
+    .stride_x = 1,
+    .stride_y = 1,
+    .dilation_x = 1,
+    .dilation_y = 1,
+    .origin_x = -1,
+    .origin_y = -1,
+    .border = GF_BORDER_CONSTANT,
+    .linear = {.width = 3, .height = 3, .depth = 96, .filters = 80, .groups = 1}};
+
+/* Rows and pictures share one zero. */
 static void test_shared_zeros(void **unused)
 {
-    GfStep step = {.in_width = 14,
-                   .in_height = 14,
-                   .out_width = 14,
-                   .out_height = 14,
-                   .stride_x = 1,
-                   .stride_y = 1,
-                   .dilation_x = 1,
-                   .dilation_y = 1,
-                   .origin_x = -1,
-                   .origin_y = -1,
-                   .border = GF_BORDER_CONSTANT,
-                   .linear = {.width = 3, .height = 3, .depth = 96, .filters = 80, .groups = 1}};
+    GfStep step = padded_layer;
     GfTensorFlat shape = gf_tensor_flat(&step);
     (void)unused;
     assert_int_equal(shape.columns, 15);
@@ -348,18 +352,7 @@ static void test_few_channels(void **unused)
  * behind the last are two rows, a column, and what tiles reach over. */
 static void test_slices(void **unused)
 {
-    GfStep step = {.in_width = 14,
-                   .in_height = 14,
-                   .out_width = 14,
-                   .out_height = 14,
-                   .stride_x = 1,
-                   .stride_y = 1,
-                   .dilation_x = 1,
-                   .dilation_y = 1,
-                   .origin_x = -1,
-                   .origin_y = -1,
-                   .border = GF_BORDER_CONSTANT,
-                   .linear = {.width = 3, .height = 3, .depth = 96, .filters = 80, .groups = 1}};
+    GfStep step = padded_layer;
     const size_t one = (14 + 2 + 1) * 15 + 2 + GF_FLAT_SPARE + 32; /* 801 */
     GfFlatSlice slice = gf_flat_slice(&step, 800 + 2 * 15 * 15, 5, 14, true);
     (void)unused;
