@@ -184,12 +184,14 @@ static bool random_patch_layer(size_t turn)
     const GfSample depth[] = {ins[turn % 4], GF_F32};
     const bool large = turn % 5 == 4;
     const size_t width = large ? 17 + below(4) : 2 + below(turn % 2 ? 3 : 9);
-    const size_t height = below(3) ? width : 1 + below(9);
-    const size_t channels = 1 + below(large ? 7 : 4), groups = below(4) ? 1 : 2;
+    const bool flat = turn % 3 == 2; /* several rows of windows in a launch */
+    const size_t height = flat ? 2 + below(2) : below(3) ? width : 1 + below(9);
+    const size_t channels = 1 + below(large ? 7 : 4), groups = 1 + turn / 4 % 2;
     const size_t apart_x = width + below(2) * below(3), apart_y = height + below(2) * below(3);
-    GfFormat format = format_of(width + below(1 + 200 / width) * apart_x + below(width),
-                                height + below(1 + 100 / height) * apart_y + below(height),
-                                channels * groups, depth[0]);
+    GfFormat format = format_of(
+        width + below(1 + 200 / width) * apart_x + below(width),
+        height + (flat ? 30 + below(30) : below(1 + 100 / height)) * apart_y + below(height),
+        channels * groups, depth[0]);
     const size_t positions = (format.width / apart_x + 1) * (format.height / apart_y + 1);
     GfFilter *filter = new_filter();
     const size_t maps = maps_for(positions * groups, channels, width * height, 17 + below(80));
