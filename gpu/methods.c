@@ -6,13 +6,29 @@
 #include "common/memory.h"
 #include "gpu/device.h"
 
+/* Whether a step after step `i` reads what step `made` makes. */
+static bool is_read_after(const GfPipeline *pipeline, size_t made, size_t i)
+{
+    for (size_t j = i + 1; j < pipeline->count; j++)
+        if (j == made + 1 ||
+            (pipeline->steps[j].kind == GF_STEP_ADD && pipeline->steps[j].skip == made + 1))
+            return true;
+    return false;
+}
+
+/* Is the first step a network's entry, which the method of the layer after it may take along? */
+static bool may_enter(const GfPipeline *pipeline)
+{
+    return pipeline->count > 1 && gf_can_enter(pipeline->steps, pipeline->steps + 1) &&
+           !is_read_after(pipeline, 0, 1);
+}
+
 GfStatus gf_method_choose(const GfChoice *choice, const GfPipeline *pipeline, size_t i,
                           const GfAlgorithm **algorithm)
 {
     const GfStep *step = &pipeline->steps[i], *next = i + 1 < pipeline->count ? step + 1 : NULL;
-    const GfUse use = {.wide = pipeline->wide,
-                       .pictures = 1,
-                       .enters = i == 1 && gf_can_enter(pipeline->steps, step)};
+    const GfUse use = {
+        .wide = pipeline->wide, .pictures = 1, .enters = i == 1 && may_enter(pipeline)};
     *algorithm =
         choice->forced ? choice->forced : gf_algorithm_choose(step, next, &use, &choice->card);
     return gf_algorithm_runs(*algorithm, step, use.wide, &choice->card);
@@ -187,16 +203,6 @@ static void free_method(GfMethod *method)
 
 /* ---- those of a pipeline ---- */
 
-/* Whether a step after step `i` reads what step `made` makes. */
-static bool is_read_after(const GfPipeline *pipeline, size_t made, size_t i)
-{
-    for (size_t j = i + 1; j < pipeline->count; j++)
-        if (j == made + 1 ||
-            (pipeline->steps[j].kind == GF_STEP_ADD && pipeline->steps[j].skip == made + 1))
-            return true;
-    return false;
-}
-
 /* Lets methods that can do it do the pool after them, where nothing else reads what they make. */
 static void fuse_pools(const GfPipeline *pipeline, GfMethod *methods)
 {
@@ -217,7 +223,7 @@ static GfStatus fuse_entry(const GfChoice *choice, const GfPipeline *pipeline, G
 {
     const GfStep *entry = pipeline->steps, *layer = entry + 1;
     const GfAlgorithm *algorithm;
-    if (pipeline->count < 2 || !gf_can_enter(entry, layer) || is_read_after(pipeline, 0, 1))
+    if (!may_enter(pipeline))
         return GF_OK;
     GF_TRY(gf_method_choose(choice, pipeline, 1, &algorithm));
     if (!algorithm->enters || !algorithm->enters(entry, layer))
