@@ -175,7 +175,9 @@ __device__ inline unsigned gf_describe(const void *matrix, unsigned second)
 #define D_8   D_7, D4(7)
 #define D_9   D_8, D4(8)
 #define D_12  D_9, D4(9), D4(10), D4(11)
-#define D_16  D_12, D4(12), D4(13), D4(14), D4(15)
+#define D_14  D_12, D4(12), D4(13)
+#define D_15  D_14, D4(14)
+#define D_16  D_15, D4(15)
 #define D_17  D_16, D4(16)
 #define AT_1  "%0, %1, %2, %3"
 #define AT_2  AT_1 ", %4, %5, %6, %7"
@@ -186,8 +188,9 @@ __device__ inline unsigned gf_describe(const void *matrix, unsigned second)
 #define AT_8  AT_7 ", %28, %29, %30, %31"
 #define AT_9  AT_8 ", %32, %33, %34, %35"
 #define AT_12 AT_9 ", %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define AT_16                                                                                      \
-    AT_12 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define AT_14 AT_12 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define AT_15 AT_14 ", %56, %57, %58, %59"
+#define AT_16 AT_15 ", %60, %61, %62, %63"
 #define AT_17 AT_16 ", %64, %65, %66, %67"
 
 #define PRODUCT(RUNS_, SHAPE, A, B, ADDS)                                                          \
@@ -199,8 +202,8 @@ __device__ inline unsigned gf_describe(const void *matrix, unsigned second)
                  : "l"(a), "l"(b), "r"(adds))
 
 /* d += a * b, or d = a * b, of a group of four warps: 64 x 8 RUNS sums of 16 products of numbers of
- * f16, for 1, 2, 4, 8, 16 or 17 RUNS. Each warp has 16 rows of d, as gf_multiply_halves() leaves
- * them. */
+ * f16, for 1, 2, 4, 8, 9, 12 or 14 to 17 RUNS. Each warp has 16 rows of d, as gf_multiply_halves()
+ * leaves them. */
 template <int RUNS>
 __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, unsigned second,
                                         bool add)
@@ -213,6 +216,10 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, uns
     PRODUCT(2, "m64n16k16", 8, 9, 10);
     PRODUCT(4, "m64n32k16", 16, 17, 18);
     PRODUCT(8, "m64n64k16", 32, 33, 34);
+    PRODUCT(9, "m64n72k16", 36, 37, 38);
+    PRODUCT(12, "m64n96k16", 48, 49, 50);
+    PRODUCT(14, "m64n112k16", 56, 57, 58);
+    PRODUCT(15, "m64n120k16", 60, 61, 62);
     PRODUCT(16, "m64n128k16", 64, 65, 66);
     PRODUCT(17, "m64n136k16", 68, 69, 70);
 #endif
@@ -258,6 +265,8 @@ __device__ inline void gf_begin_product(int (&d)[RUNS][4], const uint32_t (&a)[4
 #undef PRODUCT
 #undef AT_17
 #undef AT_16
+#undef AT_15
+#undef AT_14
 #undef AT_12
 #undef AT_9
 #undef AT_8
@@ -269,6 +278,8 @@ __device__ inline void gf_begin_product(int (&d)[RUNS][4], const uint32_t (&a)[4
 #undef AT_1
 #undef D_17
 #undef D_16
+#undef D_15
+#undef D_14
 #undef D_12
 #undef D_9
 #undef D_8

@@ -499,16 +499,15 @@ static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
 }
 
 /* Microseconds of `tensor` on many maps whose samples stand in lines, of which it knows the cycles
- * (gpu/tensor_flat.c): what a launch takes; each cycle; that blocks share tiles; each output, the
- * more where vectors are not stored; and each number that is read. Squares by 981 layers, groups
- * among them, single taps by 150 (bench/results/2026-11-30-h200-3.md); what sharing takes squares
- * by the choices of 433 (-4.md). */
+ * (gpu/tensor_flat.c): what a launch takes; each cycle; each output, the more where vectors are not
+ * stored; and each number that is read. By 374 layers and 31 of single taps
+ * (bench/results/2026-11-30-h200-6.md). */
 typedef struct Lines {
-    double launch, cycle, shares, output, apart, read;
+    double launch, cycle, output, apart, read;
 } Lines;
 
-static const Lines square_lines = {4.2, 5.97e-4, 2.7, 3.15e-6, 1.5e-6, 4.25e-6};
-static const Lines pixel_lines = {4.7, 8.69e-4, 1.13, 2.95e-6, 6.4e-7, 2.2e-6};
+static const Lines square_lines = {2.16, 5.88e-4, 1.54e-6, 2.93e-7, 2.33e-6};
+static const Lines pixel_lines = {2.69, 5.34e-4, 1.83e-6, 6.13e-7, 2.24e-6};
 
 static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
@@ -518,8 +517,7 @@ static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *car
     const GfFlatWork work = gf_flat_work(&task);
     const double output = lines->output + (task.vectors ? 0.0 : lines->apart);
     return lines->launch * (double)work.lines + lines->cycle * (double)work.cycles +
-           (work.shared ? lines->shares : 0.0) + output * outputs_of(step, use) +
-           lines->read * inputs_of(step, use);
+           output * outputs_of(step, use) + lines->read * inputs_of(step, use);
 }
 
 /* The same of few maps: what a launch takes, and each of the busiest multiprocessor's blocks;

@@ -36,11 +36,9 @@ size_t gf_tensor_large_words(const GfTensorLarge *large);
 bool gf_tensor_large_is_exact(const GfStep *step);
 
 /* What a launch of a layer takes of tensor cores whose samples stand in lines and whose maps are
- * many (gpu/tensor_flat.cu): lines, one after the other; cycles of the busiest; and do blocks share
- * tiles? */
+ * many (gpu/tensor_flat.cu): lines, one after the other; and cycles of the busiest. */
 typedef struct GfFlatWork {
     size_t lines, cycles;
-    bool shared;
 } GfFlatWork;
 
 GfFlatWork gf_flat_work(const GfTask *task);

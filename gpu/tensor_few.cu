@@ -204,7 +204,7 @@ __device__ void multiply(const Flat &q, const Corner &corner, unsigned char *mem
             keep<T>(totals, done > part_rows, kept);
     }
     meet<T>(); /* now slots are free */
-    keep<T>(totals, q.parts > q.shares && end - first > part, kept);
+    keep<T>(totals, end - first > part, kept);
 }
 
 template <typename T, int WIDTH>
@@ -265,8 +265,14 @@ template <typename T> Cut cut_by(bool all, const Flat &flat, const GfStep *step)
         cut.kernel = tensor_few<T, 0>;
     }
     const size_t bytes = slot.bytes * (step->linear.height / slot.rows);
-    find_cost<T>(static_cast<size_t>(q.stages), gf_few_cycles(step, T::positions, bytes),
-                 gf_flat_parts(step), &cut);
+    const size_t stages = static_cast<size_t>(q.stages);
+    find_cost<T>(
+        gf_flat_parts(step), GF_FEW_WAYS,
+        [&](size_t tiles, size_t shares) {
+            return gf_few_cost(tiles, stages, gf_few_cycles(step, T::positions, bytes), shares,
+                               gf_multiprocessors());
+        },
+        &cut);
     return cut;
 }
 

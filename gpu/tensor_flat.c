@@ -1,7 +1,5 @@
 /* What a layer takes of tensor cores whose samples stand in lines, by which `auto` estimates its
- * time: with the cheapest tile, as gpu/tensor_flat.cu and gpu/tensor_few.cu have it. Of many maps
- * it is not asked whether that has room in shared memory: where it has none, as some of single taps
- * and of strides, another one is launched. */
+ * time: with the cheapest tile, as gpu/tensor_flat.cu and gpu/tensor_few.cu have it. */
 #include "gpu/tensor.h"
 
 /* Of a line at a time, up to the last one that has an output; and how many such lines there are. */
@@ -27,25 +25,24 @@ GfFlatWork gf_flat_work(const GfTask *task)
     static const size_t tiles[][2] = {GF_FLAT_TILES(TILE)};
 #undef TILE
     size_t least = (size_t)-1;
-    GfFlatWork work = {slices, 0, false};
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
-        const size_t map_runs = tiles[i][0], positions = gf_flat_positions(map_runs, tiles[i][1]);
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles * GF_FLAT_WAYS; i++) {
+        const size_t *tile = tiles[i / GF_FLAT_WAYS], map_runs = tile[0];
+        const size_t positions = gf_flat_positions(map_runs, tile[1]);
+        const size_t shares = gf_flat_shares(parts, i % GF_FLAT_WAYS);
+        const size_t head = gf_flat_head(map_runs, positions);
+        if (shares == 0 || (shares > 1 && !task->clusters) || task->block_bytes <= head)
+            continue;
+        const GfFlatMemory memory =
+            gf_flat_memory(task->block_bytes - head, gf_flat_slot(step, map_runs, positions),
+                           gf_flat_kept(map_runs, positions), shares < parts);
         const size_t blocks =
             gf_units(all, positions) * gf_units(shape.map_runs, map_runs) * step->linear.groups;
-        const size_t cycles = gf_flat_step_cycles(step, tiles[i][1]);
-        for (size_t way = 0; way < (parts > 1 && task->clusters ? 2 : 1); way++) {
-            const size_t shares = way > 0 ? parts : 1;
-            const size_t cost = gf_flat_cost(blocks, steps, cycles, shares, task->processors);
-            if (cost >= least)
-                continue;
+        const size_t cost = gf_flat_cost(blocks, steps, gf_flat_step_cycles(step, tile[1]), parts,
+                                         shares, task->processors);
+        if (memory.slots > 0 && cost < least)
             least = cost;
-            work.cycles = slices *
-                          gf_units(blocks * shares, gf_cluster_blocks(shares, task->processors)) *
-                          gf_units(steps, shares) * cycles;
-            work.shared = shares > 1;
-        }
     }
-    return work;
+    return (GfFlatWork){slices, slices * least};
 }
 
 GfFewWork gf_few_work(const GfTask *task)
@@ -71,8 +68,7 @@ GfFewWork gf_few_work(const GfTask *task)
             const size_t shares = way > 0 ? parts : 1;
             const size_t kept = parts > shares ? gf_few_kept(shape.run_maps, positions) : 0;
             const size_t room = gf_few_head(positions) + kept + 2 * slot.bytes;
-            const size_t cost =
-                gf_flat_cost(blocks, shape.stages, cycles, shares, task->processors);
+            const size_t cost = gf_few_cost(blocks, shape.stages, cycles, shares, task->processors);
             if (cost >= least || slot.stretch == 0 || room > task->block_bytes)
                 continue;
             least = cost;

@@ -35,8 +35,7 @@ template <int BLOCKS, int RUNS> struct Tile {
     static constexpr int groups = GROUPS, registers = 216, others_registers = 72;
     static constexpr int map_runs = BLOCKS, runs = RUNS, maps = BLOCKS * GROUP_MAPS;
     static constexpr int own = RUNS * OCTET, positions = gf_flat_positions(BLOCKS, RUNS);
-    /* From map to map of totals in shared memory, so that four maps are in other banks. */
-    static constexpr int pitch = positions % 32 == 8 ? positions : positions + 8;
+    static constexpr int pitch = gf_flat_pitch(positions);
 };
 
 /* ---- the warp that brings ---- */
@@ -243,7 +242,8 @@ __global__ void __launch_bounds__(threads<T>, 1) tensor_flat(const __grid_consta
             float totals[T::runs][4] = {};
             multiply<T, WIDTH, PAIRS>(q, slots, shared, first, end, part, totals, own);
             meet<T>();
-            keep<T>(totals, q.parts > q.shares && end - first > part, own);
+            const bool later = end - first > part;
+            keep<T>(totals, later && q.shares == 1, later && q.shares > 1 ? own - q.kept : own);
         });
 }
 
@@ -338,18 +338,24 @@ template <typename T> void (*kernel_of(const Flat &q))(const Flat)
 
 template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
 {
+    static_assert(head_bytes<T> == gf_flat_head(T::map_runs, T::positions));
+    static_assert(kept_bytes<T> == gf_flat_kept(T::map_runs, T::positions));
     Cut cut = {INFINITY, flat, 0, 0, 0, kernel_of<T>(flat)};
     Flat &q = cut.q;
-    q.stretch = (static_cast<int>(T::positions) + q.right + LINE - 1 + LINE - 1) / LINE * LINE;
-    q.slot = T::map_runs * q.weight_bytes +
-             q.octets * q.phases_x * 2 * q.stretch * static_cast<int>(sizeof(Octet)) +
-             T::positions * static_cast<int>(sizeof(float));
-    q.slot = (q.slot + 127) / 128 * 128;
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    q.stretch = static_cast<int>(gf_flat_stretch(&shape, T::positions));
+    q.slot = static_cast<int>(gf_flat_slot(step, T::map_runs, T::positions));
     q.tiles = stretches_of(q, T::positions);
     find_offsets(step, &q);
     find_downs(step, &q);
-    find_cost<T>(static_cast<size_t>(q.stages) * step->linear.height,
-                 gf_flat_step_cycles(step, T::runs), gf_flat_parts(step), &cut);
+    const size_t steps = shape.stages * step->linear.height, parts = gf_flat_parts(step);
+    find_cost<T>(
+        parts, GF_FLAT_WAYS,
+        [&](size_t tiles, size_t shares) {
+            return gf_flat_cost(tiles, steps, gf_flat_step_cycles(step, T::runs), parts, shares,
+                                gf_multiprocessors());
+        },
+        &cut);
     return cut;
 }
 

@@ -19,7 +19,6 @@ namespace gf_flat
 
 constexpr int OCTET = 8; /* numbers side by side: 16 bytes of f16 */
 constexpr int WARP = 32, GROUP = 4;
-constexpr int MOST_SLOTS = 8;
 constexpr int LINE = GF_FLAT_LINE;
 
 /* Halves of 8 numbers. */
@@ -65,7 +64,7 @@ struct Flat {
     const Octet *weights;
     const float *lifts, *units;
     bool lifted;
-    int tiles, map_tiles, parts, shares;
+    int tiles, map_tiles, parts, shares, own_parts; /* of a tile; of those, a block's at most */
     int rows_at_once, slot_scales;  /* of few maps, in a slot: rows of the kernel whose taps it has;
                                       scales of each phase */
     unsigned offsets[GF_FLAT_SIDE]; /* of taps of a row: octets of the stretch */
@@ -74,7 +73,7 @@ struct Flat {
         int shift, scale;      /* octets, and scales of few maps, in a slot */
         long long octets;      /* and before that, in the line: a multiple of LINE */
     } downs[GF_FLAT_SIDE];     /* of rows of taps */
-    int slots, slot;           /* bytes of a slot */
+    int slots, slot, kept;     /* bytes of a slot; floats from the first to GfFlatMemory.kept */
     int weight_bytes, stretch; /* of a row of taps of a run of maps; octets */
 };
 
@@ -86,7 +85,7 @@ template <typename T> constexpr int threads{(T::groups + 1) * GROUP * WARP};
 /* A block's shared memory: slots of taps, octets and scales; or totals in their place; and behind
  * them: */
 template <typename T> struct Shared {
-    uint64_t full[MOST_SLOTS], empty[MOST_SLOTS];
+    uint64_t full[GF_FLAT_SLOTS], empty[GF_FLAT_SLOTS];
     long long
         places[T::positions]; /* of outputs: bytes from a map's first; -1 where there is none */
     int rows[T::positions];   /* of the line */
@@ -208,23 +207,24 @@ template <typename T> __device__ void wait_for_shares(const Flat &q)
         meet<T>();
 }
 
-/* Totals of MAPS maps side by side: of all shares, of which there are at most MOST, in their
- * order. */
+/* Totals of MAPS maps side by side: of all parts, of which there are at most MOST, in their order.
+ * Blocks that share a tile have one of them, or two, the first where its totals are kept. */
 template <typename T, int MAPS, int MOST>
 __device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
 {
     float of[MOST][MAPS];
+    const int two = q.own_parts > 1;
 #pragma unroll
     for (int i = 0; i < MOST * MAPS; i++) {
-        const int share = i / MAPS, m = i % MAPS;
-        if (share < q.shares)
-            of[share][m] = gf_in_block(kept, share)[m * T::pitch];
+        const int part = i / MAPS, m = i % MAPS;
+        if (part < q.parts)
+            of[part][m] = gf_in_block(kept - (part & two) * q.kept, part >> two)[m * T::pitch];
     }
 #pragma unroll
     for (int i = 0; i < MOST * MAPS; i++) {
-        const int share = i / MAPS, m = i % MAPS;
-        if (share < q.shares)
-            sums[m] = share == 0 ? of[share][m] : sums[m] + of[share][m];
+        const int part = i / MAPS, m = i % MAPS;
+        if (part < q.parts)
+            sums[m] = part == 0 ? of[part][m] : sums[m] + of[part][m];
     }
 }
 
@@ -280,14 +280,15 @@ template <typename T> constexpr size_t kept_bytes = sizeof(float[T::maps][T::pit
 /* What a block does of a tile's `steps`, or of its share of them: from `first` to `end`.
  * bring(corner, slots, shared, first, end) is what the warp that brings does; multiply(corner,
  * slots, shared, first, end, part, kept) leaves totals in `kept`, of `part` steps after the other
- * added up. */
+ * added up; or, where blocks share a tile, of the first so many, and the others' q.kept before
+ * it. */
 template <typename T, typename Bring, typename Multiply>
 __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multiply)
 {
     GF_BLOCK_MEMORY(__align__(128) unsigned char, memory);
     Shared<T> *shared = reinterpret_cast<Shared<T> *>(memory);
     unsigned char *slots = memory + head_bytes<T>;
-    float *kept = reinterpret_cast<float *>(slots + (q.parts > q.shares ? q.slots * q.slot : 0));
+    float *kept = reinterpret_cast<float *>(slots) + q.kept;
     const Corner corner = find_corner<T>(q);
     const int warp = my_warp();
     if (threadIdx.x == 0) {
@@ -300,8 +301,7 @@ __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multip
     find_places(q, corner, shared);
     __syncthreads();
     const int part = (steps + q.parts - 1) / q.parts;
-    const int first = q.shares > 1 ? corner.part * part : 0;
-    const int end = q.shares > 1 ? min(first + part, steps) : steps;
+    const int own = q.own_parts * part, first = corner.part * own, end = min(first + own, steps);
     if (warp >= multipliers<T>) {
         gf_give_registers<T::others_registers>();
         if (warp == multipliers<T>)
@@ -314,7 +314,7 @@ __device__ void run_block(const Flat &q, int steps, Bring bring, Multiply multip
         wait_for_shares<T>(q);
         if (q.shares == 1)
             finish<8, 1>(q, corner, *shared, kept);
-        else if (q.shares <= 4)
+        else if (q.parts <= 4)
             finish<4, 4>(q, corner, *shared, kept);
         else
             finish<2, GF_FLAT_PARTS>(q, corner, *shared, kept);
@@ -363,34 +363,35 @@ inline void find_downs(const GfStep *step, Flat *q)
     }
 }
 
-/* Decides how blocks share the tiles, of `steps` that take so many cycles each, and how many slots
- * there are; cut->cost stays where there is no room. */
-template <typename T> void find_cost(size_t steps, size_t cycles, size_t parts, Cut *cut)
+/* Decides how blocks share the tiles, whose sums are of so many parts, in the first `ways` of
+ * gf_flat_shares(), and how many slots there are. cost(tiles, shares): what a launch takes;
+ * cut->cost stays where there is no room. */
+template <typename T, typename Cost> void find_cost(size_t parts, size_t ways, Cost cost, Cut *cut)
 {
     Flat &q = cut->q;
     cut->threads = threads<T>;
-    const size_t limit = gf_shared_limit();
     q.parts = static_cast<int>(parts);
     q.map_tiles = (q.map_runs + T::map_runs - 1) / T::map_runs;
-    const size_t blocks = static_cast<size_t>(q.tiles) * q.map_tiles * q.groups;
-    const auto cost = [&](int of) {
-        return static_cast<double>(
-            gf_flat_cost(blocks, steps, cycles, static_cast<size_t>(of), gf_multiprocessors()));
-    };
-    q.shares = q.parts > 1 && gf_has_clusters() && cost(q.parts) < cost(1) ? q.parts : 1;
-    const size_t more = q.parts > q.shares ? kept_bytes<T> : 0;
-    if (blocks * q.shares > INT_MAX || limit < head_bytes<T> + more)
-        return;
-    size_t slots = (limit - head_bytes<T> - more) / q.slot;
-    slots = slots < MOST_SLOTS ? slots : MOST_SLOTS;
-    if (slots < 2)
-        return;
-    q.slots = static_cast<int>(slots);
-    const size_t room = slots * q.slot;
-    cut->bytes = head_bytes<T> + (more || room > kept_bytes<T> ? room + more : kept_bytes<T>);
-    cut->blocks = static_cast<unsigned>(blocks * q.shares);
-    if (cut->bytes <= limit)
-        cut->cost = cost(q.shares);
+    const size_t tiles = static_cast<size_t>(q.tiles) * q.map_tiles * q.groups;
+    const size_t limit = gf_shared_limit();
+    for (size_t way = 0; way < ways && limit > head_bytes<T>; way++) {
+        const size_t shares = gf_flat_shares(parts, way);
+        if (shares == 0 || (shares > 1 && !gf_has_clusters()) || tiles * shares > INT_MAX)
+            continue;
+        const size_t own = gf_divide_up(parts, shares);
+        const GfFlatMemory memory =
+            gf_flat_memory(limit - head_bytes<T>, q.slot, kept_bytes<T>, own > 1);
+        const double takes = static_cast<double>(cost(tiles, shares));
+        if (memory.slots == 0 || takes >= cut->cost)
+            continue;
+        cut->cost = takes;
+        cut->bytes = head_bytes<T> + memory.bytes;
+        cut->blocks = static_cast<unsigned>(tiles * shares);
+        q.shares = static_cast<int>(shares);
+        q.own_parts = static_cast<int>(own);
+        q.slots = static_cast<int>(memory.slots);
+        q.kept = static_cast<int>(memory.kept / sizeof(float));
+    }
 }
 
 /* The cheapest; or the one of tiling `tiling`, from 1 on. Its cost is INFINITY where there is

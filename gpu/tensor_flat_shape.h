@@ -10,6 +10,7 @@ enum {
     GF_FLAT_BYTES = 64 << 20, /* of the lines, where a row of a picture is not more */
     GF_FLAT_DIRECT = 1 << 30, /* positions of a launch that has no lines */
     GF_FLAT_PARTS = 8,
+    GF_FLAT_SLOTS = 8,  /* of a block, at most */
     GF_FLAT_GROUPS = 2, /* of warps, that multiply in a tile of many maps */
     GF_FLAT_LINE = 8,   /* octets: 128 bytes, at a multiple of which copies begin and end */
     GF_FLAT_CARD = 132, /* multiprocessors of the card that costs were measured on */
@@ -240,6 +241,17 @@ static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t sha
     return (steps + shares - 1) / shares * step_cycles + (shares > 1 ? 6000 + 300 * shares : 5000);
 }
 
+/* How many blocks share a tile whose sums are of so many parts, in each of these ways, of which few
+ * maps have the first two: one has all of them, each has one, or each has two. 0: that is none of
+ * its own. */
+enum { GF_FLAT_WAYS = 3, GF_FEW_WAYS = 2 };
+
+static inline size_t gf_flat_shares(size_t parts, size_t way)
+{
+    const size_t shares[GF_FLAT_WAYS] = {1, parts > 1 ? parts : 0, parts > 2 ? (parts + 1) / 2 : 0};
+    return shares[way];
+}
+
 /* Positions of a tile of many maps: of so many runs of maps, and runs of 8 positions of a group of
  * warps. */
 static inline GF_CONSTEXPR size_t gf_flat_positions(size_t map_runs, size_t runs)
@@ -247,21 +259,87 @@ static inline GF_CONSTEXPR size_t gf_flat_positions(size_t map_runs, size_t runs
     return runs * 8 * GF_FLAT_GROUPS / map_runs;
 }
 
-/* Cycles that a step of it takes. Narrow products wait for shared memory. */
-static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
+/* From map to map of its totals in shared memory, so that four maps are in other banks. */
+static inline GF_CONSTEXPR size_t gf_flat_pitch(size_t positions)
 {
-    enum { PRODUCTS = 3, NARROW = 8, RUN = 4, NARROW_RUN = 6 };
-    return step->linear.width * gf_tensor_flat(step).octets / 2 * PRODUCTS * GF_FLAT_GROUPS * runs *
-           (runs == NARROW ? NARROW_RUN : RUN);
+    return positions % 16 == 8 ? positions : positions + 8;
 }
 
-/* What so many tiles take a card, so many blocks sharing each, which meet in the end. */
-static inline size_t gf_flat_cost(size_t tiles, size_t steps, size_t step_cycles, size_t shares,
-                                  size_t processors)
+/* Bytes of shared memory: what a block knows of its tile; its totals; and a slot, of the taps of a
+ * row of the kernel, and stretches of the line and scales that these meet. */
+static inline GF_CONSTEXPR size_t gf_flat_head(size_t map_runs, size_t positions)
+{
+    enum { BARRIERS = 128, POSITION = 12, MAP = 8, UNIT = 128 };
+    const size_t bytes = BARRIERS + POSITION * positions + MAP * GF_FLAT_MAPS * map_runs;
+    return (bytes + UNIT - 1) / UNIT * UNIT;
+}
+
+static inline GF_CONSTEXPR size_t gf_flat_kept(size_t map_runs, size_t positions)
+{
+    return map_runs * GF_FLAT_MAPS * gf_flat_pitch(positions) * sizeof(float);
+}
+
+static inline size_t gf_flat_stretch(const GfTensorFlat *shape, size_t positions)
+{
+    return gf_units(positions + shape->right + GF_FLAT_LINE - 1, GF_FLAT_LINE) * GF_FLAT_LINE;
+}
+
+static inline size_t gf_flat_slot(const GfStep *step, size_t map_runs, size_t positions)
+{
+    enum { OCTET_BYTES = 16, UNIT = 128 };
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t lines = shape.octets * shape.phases_x * 2;
+    const size_t octets =
+        map_runs * gf_flat_step_vectors(step) + lines * gf_flat_stretch(&shape, positions);
+    return gf_units(octets * OCTET_BYTES + positions * sizeof(float), UNIT) * UNIT;
+}
+
+/* Where a block's totals and slots are, of so many bytes each, in `room` bytes: slots, and, where
+ * it has several parts, totals of those before the last behind them. Those of the last come where
+ * slots were. */
+typedef struct GfFlatMemory {
+    size_t slots; /* 0: there is no room */
+    size_t kept;  /* bytes from the first slot to the totals */
+    size_t bytes;
+} GfFlatMemory;
+
+static inline GfFlatMemory gf_flat_memory(size_t room, size_t slot, size_t kept, bool several)
+{
+    enum { LEAST = 2 };
+    const size_t more = several ? kept : 0, slots = room > more ? (room - more) / slot : 0;
+    const size_t some = gf_min(slots, GF_FLAT_SLOTS), first = gf_max(some * slot, kept);
+    const bool has_room = some >= LEAST && first + more <= room;
+    return (GfFlatMemory){has_room ? some : 0, several ? first : 0, first + more};
+}
+
+/* Cycles that a step of a tile of many maps takes: its products, its lines, and the rest. As what
+ * the tile takes beside that by 226 layers, each in 8 to 16 tiles
+ * (bench/results/2026-11-30-h200-6.md). */
+static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
+{
+    const GfTensorFlat shape = gf_tensor_flat(step);
+    const size_t products = step->linear.width * shape.octets / 2 * 3 * GF_FLAT_GROUPS;
+    return products * (10 * runs - 41) / 3 + 77 * shape.octets * shape.phases_x + 870;
+}
+
+/* What so many tiles take a card, each of so many parts, and shared by so many blocks. */
+static inline size_t gf_flat_cost(size_t tiles, size_t steps, size_t step_cycles, size_t parts,
+                                  size_t shares, size_t processors)
+{
+    const size_t alone = 3700, shared = 9000, two = 1200, keeping = 210;
+    const size_t own = gf_units(parts, shares), most = own * gf_units(steps, parts);
+    size_t cycles = gf_min(most, steps) * step_cycles + (own > 1 ? own * keeping : 0);
+    cycles += shares > 1 ? shared + (own > 1 ? two : 0) : alone;
+    return gf_units(tiles * shares, gf_cluster_blocks(shares, processors)) * cycles;
+}
+
+/* The same of few maps. */
+static inline size_t gf_few_cost(size_t tiles, size_t stages, size_t stage_cycles, size_t shares,
+                                 size_t processors)
 {
     enum { MEETING = 2500 };
     return gf_units(tiles * shares, gf_cluster_blocks(shares, processors)) *
-           (gf_flat_cycles(steps, step_cycles, shares) + (shares > 1 ? MEETING : 0));
+           (gf_flat_cycles(stages, stage_cycles, shares) + (shares > 1 ? MEETING : 0));
 }
 
 /* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a

@@ -439,8 +439,9 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
 
 /* Tiles, in the order of their tilings, after those of other layers: runs of 64 maps, runs of 8
  * positions of a group of warps; and of few maps groups, and runs of 64 positions of each. */
-#define GF_FLAT_TILES(TILE) TILE(2, 16) TILE(1, 16) TILE(2, 8) TILE(1, 8) TILE(2, 17) TILE(1, 17)
-#define GF_FEW_TILES(TILE)  TILE(2, 1) TILE(4, 1) TILE(4, 2)
+#define GF_FLAT_TILES(TILE)                                                                        \
+    TILE(1, 8) TILE(1, 12) TILE(1, 14) TILE(1, 16) TILE(1, 17) TILE(2, 9) TILE(2, 15) TILE(2, 17)
+#define GF_FEW_TILES(TILE) TILE(2, 1) TILE(4, 1) TILE(4, 2)
 
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)

@@ -202,30 +202,56 @@ static void test_times(void **unused)
     assert_true(gf_shared_cycles(&wide, 0, NULL) > gf_shared_cycles(&task, 0, NULL));
 }
 
-/* As worked out by hand from the tiles: a step of 3 taps of 2 octets is 864 cycles of a narrow tile
- * (3 taps, 3 products, 2 groups, 8 runs of 6), of which 66 have a multiprocessor each; of 5 taps
- * 1920 of a wide one (5, 3, 2, 16 runs of 4), of which 17 share their 5 steps with 4 others. Of
- * single taps a step of 8 octets is 1536 (4, 3, 2, 16 of 4). */
+/* By hand: a product of so many runs is ten thirds of a cycle for each, less 41 thirds; a step waits
+ * 870, and 77 for each pair of lines. 3 steps of 18 products (3 taps, 3 kinds, 2 groups), 8 runs, of
+ * a block that keeps 3 parts, at 210 each, and 3700 for the rest; one of 30, 12 runs, in blocks that
+ * share 5 parts, 9000 for the rest; one of 24, 14 runs, 6 parts; three times 8 of 24, 17 runs, 4
+ * parts kept; and 6 of 36, 15 runs, 8 parts in blocks that have two, for another 1200. */
 static void test_tensor_cores(void **unused)
 {
     static const struct {
         Layer layer;
         size_t cycles;
-        bool shared;
-    } cases[] = {{{1, 16, 64, 64, 3, 128, 1, 1, 0}, (size_t)3 * 864, false},
-                 {{1, 16, 64, 64, 5, 64, 1, 1, 0}, 1920, true},
-                 {{1, 384, 20, 20, 1, 512, 1, 1, 0}, 1536, true},
-                 {{32, 512, 28, 28, 1, 1024, 1, 2, 0}, (size_t)3 * 8 * 1536, false}};
+    } cases[] = {
+        {{1, 16, 64, 64, 3, 128, 1, 1, 0}, 3 * (234 + 870 + 154) + 3 * 210 + 3700},
+        {{1, 16, 64, 64, 5, 64, 1, 1, 0}, 790 + 870 + 154 + 9000},
+        {{1, 384, 20, 20, 1, 512, 1, 1, 0}, 792 + 870 + 616 + 9000},
+        {{32, 512, 28, 28, 1, 1024, 1, 2, 0}, 3 * (8 * (1032 + 870 + 616) + 4 * 210 + 3700)},
+        {{8, 256, 28, 28, 3, 256, 1, 2, 0}, 6 * (1308 + 870 + 616) + 2 * 210 + 9000 + 1200}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const GfStep step = step_of(&cases[i].layer);
         GfTask task = on_h200(&step, cases[i].layer.pictures);
-        const GfFlatWork work = gf_flat_work(&task);
-        assert_int_equal(work.cycles, cases[i].cycles);
-        assert_int_equal(work.shared, cases[i].shared);
+        const size_t cycles = gf_flat_work(&task).cycles;
+        assert_int_equal(cycles, cases[i].cycles);
         task.clusters = false;
-        assert_false(gf_flat_work(&task).shared);
-        assert_true(gf_flat_work(&task).cycles >= work.cycles);
+        const size_t alone = gf_flat_work(&task).cycles;
+        assert_true(alone >= cycles);
+        task.block_bytes = 100 << 10;
+        assert_true(gf_flat_work(&task).cycles >= alone);
+    }
+}
+
+/* Slots fill what is left, eight at most, and totals come where they were; of a block with several
+ * parts those of the last, and the others behind all slots. */
+static void test_slots(void **unused)
+{
+    static const struct {
+        size_t room, slot, kept;
+        bool several;
+        GfFlatMemory memory;
+    } cases[] = {{1000, 300, 400, false, {3, 0, 900}},   {1000, 300, 950, false, {3, 0, 950}},
+                 {1000, 50, 300, false, {8, 0, 400}},    {1000, 300, 400, true, {2, 600, 1000}},
+                 {1000, 100, 450, true, {5, 500, 950}},  {1000, 250, 500, true, {2, 500, 1000}},
+                 {1000, 280, 500, true, {0, 500, 1000}}, {1000, 200, 501, true, {0, 501, 1002}},
+                 {1000, 600, 100, false, {0, 0, 600}}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const GfFlatMemory memory =
+            gf_flat_memory(cases[i].room, cases[i].slot, cases[i].kept, cases[i].several);
+        assert_int_equal(memory.slots, cases[i].memory.slots);
+        assert_int_equal(memory.kept, cases[i].memory.kept);
+        assert_int_equal(memory.bytes, cases[i].memory.bytes);
     }
 }
 
@@ -332,17 +358,12 @@ static void test_first_tiles(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_general),
-        cmocka_unit_test(test_implicit),
-        cmocka_unit_test(test_clusters),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_tensor_cores),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_shared_without_room),
-        cmocka_unit_test(test_few_maps),
-        cmocka_unit_test(test_single_taps),
-        cmocka_unit_test(test_few_channels),
-        cmocka_unit_test(test_first_tiles),
+        cmocka_unit_test(test_general),      cmocka_unit_test(test_implicit),
+        cmocka_unit_test(test_clusters),     cmocka_unit_test(test_times),
+        cmocka_unit_test(test_tensor_cores), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_shared),       cmocka_unit_test(test_shared_without_room),
+        cmocka_unit_test(test_few_maps),     cmocka_unit_test(test_single_taps),
+        cmocka_unit_test(test_few_channels), cmocka_unit_test(test_first_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
