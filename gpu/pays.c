@@ -192,7 +192,7 @@ static bool words_pay(const GfStep *step, const GfUse *use, size_t side)
     const double least = step->channels > 1 ? 1 << 17 : 1 << 20;
     if (step->channels > 1 && side > 13)
         return pixels_of(step, use) >= least;
-    return !step->separable || pixels_of(step, use) >= least ||
+    return !step->separable || pixels_of(step, use) > least ||
            (side <= 13 && step->out_width % 4 == 0);
 }
 
@@ -286,7 +286,9 @@ static bool special_pays_by_rules(const GfStep *step, const GfUse *use)
     if (side == GF_SPECIAL_SIDE)
         return !is_product(step, use) ||
                (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
-    return !is_product(step, use) && samples >= (side <= 11 ? 1 << 17 : 1 << 19);
+    const bool colours = step->channels > 1 && step->in == GF_U16;
+    const double least = side > 11 ? 1 << 19 : side == 9 && colours ? 1 << 18 : 1 << 17;
+    return !is_product(step, use) && samples >= least;
 }
 
 /* ---- layers on pictures: of few channels ---- */
@@ -506,8 +508,8 @@ typedef struct Lines {
     double launch, cycle, output, apart, read;
 } Lines;
 
-static const Lines square_lines = {2.16, 5.88e-4, 1.54e-6, 2.93e-7, 2.33e-6};
-static const Lines pixel_lines = {2.69, 5.34e-4, 1.83e-6, 6.13e-7, 2.24e-6};
+static const Lines square_lines = {1.83, 6.4e-4, 6.2e-7, 1.26e-7, 2.24e-6};
+static const Lines pixel_lines = {2.33, 5.95e-4, 6.6e-7, 3.98e-7, 2.19e-6};
 
 static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {

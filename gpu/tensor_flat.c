@@ -2,25 +2,30 @@
  * time: with the cheapest tile, as gpu/tensor_flat.cu and gpu/tensor_few.cu have it. */
 #include "gpu/tensor.h"
 
-/* Of a line at a time, up to the last one that has an output; and how many such lines there are. */
-static size_t positions_of(const GfTask *task, const GfTensorFlat *shape, size_t *slices)
+/* Lines, one after the other: positions up to the last one that has an output, of all lines but the
+ * last, and of that. */
+typedef struct Lines {
+    size_t count, positions, last;
+} Lines;
+
+static Lines lines_of(const GfTask *task, const GfTensorFlat *shape)
 {
     const GfStep *step = task->step;
-    const size_t height = step->out_height;
-    const GfFlatSlice slice =
-        gf_flat_slice(step, gf_flat_line_room(step), task->pictures, height, true);
+    const size_t height = step->out_height, pictures = task->pictures;
+    const GfFlatSlice slice = gf_flat_slice(step, gf_flat_line_room(step), pictures, height, true);
     const size_t apart = gf_flat_rows(shape, slice.rows, slice.rows == height);
-    *slices = gf_units(task->pictures, slice.count) * gf_units(height, slice.rows);
-    return (apart * (slice.count - 1) + slice.rows) * shape->columns;
+    const size_t runs = gf_units(pictures, slice.count), bands = gf_units(height, slice.rows);
+    const size_t count = pictures - (runs - 1) * slice.count;
+    const size_t rows = height - (bands - 1) * slice.rows;
+    return (Lines){runs * bands, (apart * (slice.count - 1) + slice.rows) * shape->columns,
+                   (apart * (count - 1) + rows) * shape->columns};
 }
 
-GfFlatWork gf_flat_work(const GfTask *task)
+/* Cycles of the cheapest tile. */
+static size_t many_cycles(const GfTask *task, const GfTensorFlat *shape, size_t all)
 {
     const GfStep *step = task->step;
-    const GfTensorFlat shape = gf_tensor_flat(step);
-    size_t slices;
-    const size_t all = positions_of(task, &shape, &slices);
-    const size_t steps = shape.stages * step->linear.height, parts = gf_flat_parts(step);
+    const size_t parts = gf_flat_parts(step);
 #define TILE(MAP_RUNS, RUNS) {MAP_RUNS, RUNS},
     static const size_t tiles[][2] = {GF_FLAT_TILES(TILE)};
 #undef TILE
@@ -36,21 +41,31 @@ GfFlatWork gf_flat_work(const GfTask *task)
             gf_flat_memory(task->block_bytes - head, gf_flat_slot(step, map_runs, positions),
                            gf_flat_kept(map_runs, positions), shares < parts);
         const size_t blocks =
-            gf_units(all, positions) * gf_units(shape.map_runs, map_runs) * step->linear.groups;
-        const size_t cost = gf_flat_cost(blocks, steps, gf_flat_step_cycles(step, tile[1]), parts,
-                                         shares, task->processors);
+            gf_units(all, positions) * gf_units(shape->map_runs, map_runs) * step->linear.groups;
+        const size_t cost = gf_flat_cost(step, blocks, tile[1], parts, shares, task->processors);
         if (memory.slots > 0 && cost < least)
             least = cost;
     }
-    return (GfFlatWork){slices, slices * least};
+    return least;
+}
+
+GfFlatWork gf_flat_work(const GfTask *task)
+{
+    const GfTensorFlat shape = gf_tensor_flat(task->step);
+    const Lines lines = lines_of(task, &shape);
+    const size_t last = many_cycles(task, &shape, lines.last);
+    if (lines.count == 1)
+        return (GfFlatWork){1, last};
+    return (GfFlatWork){lines.count,
+                        (lines.count - 1) * many_cycles(task, &shape, lines.positions) + last};
 }
 
 GfFewWork gf_few_work(const GfTask *task)
 {
     const GfStep *step = task->step;
     const GfTensorFlat shape = gf_tensor_flat(step);
-    size_t slices;
-    const size_t all = positions_of(task, &shape, &slices), parts = gf_flat_parts(step);
+    const Lines lines = lines_of(task, &shape);
+    const size_t all = lines.positions, slices = lines.count, parts = gf_flat_parts(step);
 #define TILE(GROUPS, RUNS) {GROUPS, RUNS, 0}, {GROUPS, RUNS, 1},
     static const size_t tiles[][3] = {GF_FEW_TILES(TILE)};
 #undef TILE

@@ -348,12 +348,11 @@ template <typename T> Cut cut_of(const Flat &flat, const GfStep *step)
     q.tiles = stretches_of(q, T::positions);
     find_offsets(step, &q);
     find_downs(step, &q);
-    const size_t steps = shape.stages * step->linear.height, parts = gf_flat_parts(step);
+    const size_t parts = gf_flat_parts(step);
     find_cost<T>(
         parts, GF_FLAT_WAYS,
         [&](size_t tiles, size_t shares) {
-            return gf_flat_cost(tiles, steps, gf_flat_step_cycles(step, T::runs), parts, shares,
-                                gf_multiprocessors());
+            return gf_flat_cost(step, tiles, T::runs, parts, shares, gf_multiprocessors());
         },
         &cut);
     return cut;

@@ -319,17 +319,20 @@ static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
 {
     const GfTensorFlat shape = gf_tensor_flat(step);
     const size_t products = step->linear.width * shape.octets / 2 * 3 * GF_FLAT_GROUPS;
-    return products * (10 * runs - 41) / 3 + 77 * shape.octets * shape.phases_x + 870;
+    return products * (5 * runs - 22) / 2 + 80 * shape.octets * shape.phases_x + 930;
 }
 
-/* What so many tiles take a card, each of so many parts, and shared by so many blocks. */
-static inline size_t gf_flat_cost(size_t tiles, size_t steps, size_t step_cycles, size_t parts,
+/* What so many tiles of so many runs take a card, each of so many steps in parts, and shared by so
+ * many blocks. */
+static inline size_t gf_flat_cost(const GfStep *step, size_t tiles, size_t runs, size_t parts,
                                   size_t shares, size_t processors)
 {
-    const size_t alone = 3700, shared = 9000, two = 1200, keeping = 210;
-    const size_t own = gf_units(parts, shares), most = own * gf_units(steps, parts);
-    size_t cycles = gf_min(most, steps) * step_cycles + (own > 1 ? own * keeping : 0);
-    cycles += shares > 1 ? shared + (own > 1 ? two : 0) : alone;
+    const size_t alone = 2200, shared = 5900, two = 2000, keeping = 250, finishing = 270;
+    const size_t steps = gf_tensor_flat(step).stages * step->linear.height;
+    const size_t own = gf_units(parts, shares), most = gf_min(own * gf_units(steps, parts), steps);
+    size_t cycles = most * gf_flat_step_cycles(step, runs) + finishing * runs;
+    cycles += (shares > 1 ? shared : alone) + (own > 1 ? own * keeping : 0);
+    cycles += shares > 1 && own > 1 ? two : 0;
     return gf_units(tiles * shares, gf_cluster_blocks(shares, processors)) * cycles;
 }
 

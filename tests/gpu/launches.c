@@ -453,12 +453,36 @@ static void copied_maps(size_t turn)
     run_trial(&trial, filter);
 }
 
+/* Layers whose tiles `tensor` has shared by blocks with two parts each on an H200, of 6, 5 and 8
+ * parts (test_tensor_cores() in tests/unit/test_tiles.c). */
+static void tiles_in_parts(void)
+{
+    static const struct {
+        size_t pictures, channels, columns, side, maps;
+    } layers[] = {{11, 64, 9, 3, 256}, {9, 32, 13, 5, 192}, {2, 48, 21, 5, 256}};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const size_t columns = layers[i].columns, side = layers[i].side;
+        GfFormat format = format_of(columns, columns, layers[i].channels, GF_F32);
+        GfFilter *filter = new_filter();
+        add_layer(filter, layers[i].maps, layers[i].channels, 1, side, side)->sampling.fit =
+            GF_FIT_SAME_UPPER;
+        format.has_alpha = false;
+        Trial trial =
+            trial_of("tiles in parts", format, options_of(GF_F32, GF_BORDER_CONSTANT), filter);
+        trial.count = layers[i].pictures;
+        trial.lay_in = trial.lay_out = LAY_NCHW;
+        run_trial(&trial, filter);
+    }
+}
+
 void test_minibatches(void)
 {
     for (size_t i = 0; i < (quick ? 3 : 150); i++)
         random_minibatch(i);
     for (size_t i = quick; i < (quick ? 3 : 120); i++) /* the first is large */
         random_pixel_minibatch(i);
+    if (!quick)
+        tiles_in_parts();
     size_t pooled = 0, cases = quick ? 3 : 140;
     for (size_t i = 0; i < cases; i++)
         pooled += random_pooled_minibatch(i);
