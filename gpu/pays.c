@@ -256,7 +256,10 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
-    const size_t least = !use->wide && side > 15 ? 1 << 16 : 1 << 17;
+    const bool colours = step->channels > 1 && step->in == GF_U16;
+    const size_t least = !use->wide && side > 15 ? 1 << 16
+                         : side == 9 && colours  ? 1 << 18
+                                                 : 1 << 17;
     return samples >= (double)least ||
            gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }
@@ -286,9 +289,7 @@ static bool special_pays_by_rules(const GfStep *step, const GfUse *use)
     if (side == GF_SPECIAL_SIDE)
         return !is_product(step, use) ||
                (!middling && (!real || (single && (step->in == GF_F32 || step->channels > 1))));
-    const bool colours = step->channels > 1 && step->in == GF_U16;
-    const double least = side > 11 ? 1 << 19 : side == 9 && colours ? 1 << 18 : 1 << 17;
-    return !is_product(step, use) && samples >= least;
+    return !is_product(step, use) && samples >= (side <= 11 ? 1 << 17 : 1 << 19);
 }
 
 /* ---- layers on pictures: of few channels ---- */

@@ -208,17 +208,17 @@ template <typename T> __device__ void wait_for_shares(const Flat &q)
 }
 
 /* Totals of MAPS maps side by side: of all parts, of which there are at most MOST, in their order.
- * Blocks that share a tile have one of them, or two, the first where its totals are kept. */
-template <typename T, int MAPS, int MOST>
-__device__ void sum_shares(const Flat &q, const float *kept, float (&sums)[MAPS])
+ * Of those that a block has, OWN at most, the last one's totals are q.kept before the others'. */
+template <typename T, int OWN, int MAPS, int MOST>
+__device__ void sum_parts(const Flat &q, const float *kept, float (&sums)[MAPS])
 {
     float of[MOST][MAPS];
-    const int two = q.own_parts > 1;
 #pragma unroll
     for (int i = 0; i < MOST * MAPS; i++) {
         const int part = i / MAPS, m = i % MAPS;
         if (part < q.parts)
-            of[part][m] = gf_in_block(kept - (part & two) * q.kept, part >> two)[m * T::pitch];
+            of[part][m] =
+                gf_in_block(part % OWN > 0 ? kept - q.kept : kept, part / OWN)[m * T::pitch];
     }
 #pragma unroll
     for (int i = 0; i < MOST * MAPS; i++) {
@@ -253,7 +253,10 @@ __device__ void finish(const Flat &q, const Corner &corner, const Shared<T> &sha
         const float *from = kept + map * T::pitch + i;
         float r[MAPS];
         if constexpr (MOST > 1) {
-            sum_shares<T, MAPS, MOST>(q, from, r);
+            if (q.own_parts > 1)
+                sum_parts<T, 2, MAPS, MOST>(q, from, r);
+            else
+                sum_parts<T, 1, MAPS, MOST>(q, from, r);
         } else {
 #pragma unroll
             for (int m = 0; m < MAPS; m++)

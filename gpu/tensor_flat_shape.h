@@ -319,7 +319,7 @@ static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
 {
     const GfTensorFlat shape = gf_tensor_flat(step);
     const size_t products = step->linear.width * shape.octets / 2 * 3 * GF_FLAT_GROUPS;
-    return products * (5 * runs - 22) / 2 + 80 * shape.octets * shape.phases_x + 930;
+    return products * (8 * runs - 37) / 3 + 80 * shape.octets * shape.phases_x + 920;
 }
 
 /* What so many tiles of so many runs take a card, each of so many steps in parts, and shared by so
@@ -327,7 +327,7 @@ static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
 static inline size_t gf_flat_cost(const GfStep *step, size_t tiles, size_t runs, size_t parts,
                                   size_t shares, size_t processors)
 {
-    const size_t alone = 2200, shared = 5900, two = 2000, keeping = 250, finishing = 270;
+    const size_t alone = 2500, shared = 5700, two = 2500, keeping = 200, finishing = 260;
     const size_t steps = gf_tensor_flat(step).stages * step->linear.height;
     const size_t own = gf_units(parts, shares), most = gf_min(own * gf_units(steps, parts), steps);
     size_t cycles = most * gf_flat_step_cycles(step, runs) + finishing * runs;

@@ -202,29 +202,29 @@ static void test_times(void **unused)
     assert_true(gf_shared_cycles(&wide, 0, NULL) > gf_shared_cycles(&task, 0, NULL));
 }
 
-/* By hand: a product of so many runs is 2.5 cycles for each, less 11; a step waits 930, and 80 for
- * each pair of lines. 3 steps of 18 products (3 taps, 3 kinds, 2 groups), 8 runs, of a block that
- * keeps 3 parts, at 250 each, 270 for each run and 2200 for the rest; one of 30, 12 runs, in blocks
- * that share 5 parts, 5900 for the rest; one of 24, 14 runs, 6 parts; three times 8 of 24, 17 runs,
- * 4 parts kept; and 6 of 36, 15 runs, 8 parts in blocks that have two, for another 2000. Without
- * clusters, or with less shared memory, it does not take less. */
+/* By hand: a product of so many runs is eight thirds of a cycle for each, less 37 thirds; a step
+ * waits 920, and 80 for each pair of lines. 3 steps of 18 products (3 taps, 3 kinds, 2 groups), 8
+ * runs, of a block that keeps 3 parts, at 200 each, 260 for each run and 2500 for the rest; one of
+ * 30, 12 runs, in blocks that share 5 parts, 5700 for the rest; one of 24, 14 runs, 6 parts; three
+ * times 8 of 24, 17 runs, 4 parts kept; and 6 of 36, 15 runs, 8 parts in blocks that have two, for
+ * another 2500. Without clusters, or with less shared memory, it does not take less. */
 static void test_tensor_cores(void **unused)
 {
     static const struct {
         Layer layer;
         size_t cycles;
     } cases[] = {
-        {{1, 16, 64, 64, 3, 128, 1, 1, 0}, 3 * (162 + 930 + 160) + 3 * 250 + 8 * 270 + 2200},
-        {{1, 16, 64, 64, 5, 64, 1, 1, 0}, 570 + 930 + 160 + 12 * 270 + 5900},
-        {{1, 384, 20, 20, 1, 512, 1, 1, 0}, 576 + 930 + 640 + 14 * 270 + 5900},
+        {{1, 16, 64, 64, 3, 128, 1, 1, 0}, 3 * (162 + 920 + 160) + 3 * 200 + 8 * 260 + 2500},
+        {{1, 16, 64, 64, 5, 64, 1, 1, 0}, 590 + 920 + 160 + 12 * 260 + 5700},
+        {{1, 384, 20, 20, 1, 512, 1, 1, 0}, 600 + 920 + 640 + 14 * 260 + 5700},
         {{32, 512, 28, 28, 1, 1024, 1, 2, 0},
-         3 * (8 * (756 + 930 + 640) + 4 * 250 + 17 * 270 + 2200)},
+         3 * (8 * (792 + 920 + 640) + 4 * 200 + 17 * 260 + 2500)},
         {{8, 256, 28, 28, 3, 256, 1, 2, 0},
-         6 * (954 + 930 + 640) + 2 * 250 + 15 * 270 + 5900 + 2000},
+         6 * (996 + 920 + 640) + 2 * 200 + 15 * 260 + 5700 + 2500},
         /* Those of tests/gpu/launches.c, where blocks have two parts each. */
-        {{11, 64, 9, 9, 3, 256, 1, 1, 0}, 2 * (324 + 930 + 320) + 2 * 250 + 8 * 270 + 7900},
-        {{9, 32, 13, 13, 5, 192, 1, 1, 0}, 4 * (570 + 930 + 160) + 2 * 250 + 12 * 270 + 7900},
-        {{2, 48, 21, 21, 5, 256, 1, 1, 0}, 4 * (345 + 930 + 160) + 2 * 250 + 9 * 270 + 7900}};
+        {{11, 64, 9, 9, 3, 256, 1, 1, 0}, 2 * (324 + 920 + 320) + 2 * 200 + 8 * 260 + 8200},
+        {{9, 32, 13, 13, 5, 192, 1, 1, 0}, 4 * (590 + 920 + 160) + 2 * 200 + 12 * 260 + 8200},
+        {{2, 48, 21, 21, 5, 256, 1, 1, 0}, 4 * (350 + 920 + 160) + 2 * 200 + 9 * 260 + 8200}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const GfStep step = step_of(&cases[i].layer);
