@@ -502,25 +502,20 @@ static GfTask task_of(const GfStep *step, const GfUse *use, const GfCard *card)
 }
 
 /* Microseconds of `tensor` on many maps whose samples stand in lines, of which it knows the cycles
- * (gpu/tensor_flat.c): what a launch takes; each cycle; each output, the more where vectors are not
- * stored; and each number that is read. By 374 layers and 31 of single taps
- * (bench/results/2026-11-30-h200-6.md). */
-typedef struct Lines {
-    double launch, cycle, output, apart, read;
-} Lines;
-
-static const Lines square_lines = {1.83, 6.4e-4, 6.2e-7, 1.26e-7, 2.24e-6};
-static const Lines pixel_lines = {2.33, 5.95e-4, 6.6e-7, 3.98e-7, 2.19e-6};
-
+ * (gpu/tensor_flat.c): what a launch takes; each cycle; each output; and each number that is read.
+ * By 397 layers (bench/results/2026-11-30-h200-6.md). */
 static double lines_cost(const GfStep *step, const GfUse *use, const GfCard *card)
 {
+    const double launch = 1.67, cycle = 6.44e-4, output = 6.7e-7, read = 2.15e-6;
     const GfStep taps = gf_patches(step);
-    const Lines *lines = is_pointwise(&taps.linear) ? &pixel_lines : &square_lines;
+    const GfLinear *linear = &taps.linear;
     const GfTask task = task_of(&taps, use, card);
     const GfFlatWork work = gf_flat_work(&task);
-    const double output = lines->output + (task.vectors ? 0.0 : lines->apart);
-    return lines->launch * (double)work.lines + lines->cycle * (double)work.cycles +
-           output * outputs_of(step, use) + lines->read * inputs_of(step, use);
+    const double inputs = is_pointwise(linear)
+                              ? pixels_of(step, use) * (double)(linear->depth * linear->groups)
+                              : inputs_of(step, use);
+    return launch * (double)work.lines + cycle * (double)work.cycles +
+           output * outputs_of(step, use) + read * inputs;
 }
 
 /* The same of few maps: what a launch takes, and each of the busiest multiprocessor's blocks;
