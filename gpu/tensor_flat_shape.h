@@ -313,7 +313,7 @@ static inline GfFlatMemory gf_flat_memory(size_t room, size_t slot, size_t kept,
 }
 
 /* Cycles that a step of a tile of many maps takes: its products, its lines, and the rest. As what
- * the tile takes beside that by 226 layers, each in 8 to 16 tiles
+ * the tile takes beside that by some 200 layers, each in up to 16 tiles
  * (bench/results/2026-11-30-h200-6.md). */
 static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
 {
