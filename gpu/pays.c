@@ -256,7 +256,7 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
-    const bool colours = step->channels > 1 && step->in == GF_U16;
+    const bool colours = !use->wide && step->channels > 1 && step->in == GF_U16;
     const size_t least = !use->wide && side > 15 ? 1 << 16
                          : side == 9 && colours  ? 1 << 18
                                                  : 1 << 17;

@@ -2,8 +2,8 @@
  * time: with the cheapest tile, as gpu/tensor_flat.cu and gpu/tensor_few.cu have it. */
 #include "gpu/tensor.h"
 
-/* Lines, one after the other: positions up to the last one that has an output, of all lines but the
- * last, and of that. */
+/* Lines, one after the other: positions up to the last one that has an output, of a whole line, and
+ * of the last. */
 typedef struct Lines {
     size_t count, positions, last;
 } Lines;

@@ -234,8 +234,8 @@ static inline size_t gf_cluster_blocks(size_t cluster, size_t processors)
     return room < 1 ? 1 : room;
 }
 
-/* What one of so many blocks that share a tile takes, in cycles: each of its steps, and the
- * rest. */
+/* What one of so many blocks that share a tile takes, in cycles, for the choice of parts and of few
+ * maps: each of its steps, and the rest. */
 static inline size_t gf_flat_cycles(size_t steps, size_t step_cycles, size_t shares)
 {
     return (steps + shares - 1) / shares * step_cycles + (shares > 1 ? 6000 + 300 * shares : 5000);
@@ -322,8 +322,8 @@ static inline size_t gf_flat_step_cycles(const GfStep *step, size_t runs)
     return products * (8 * runs - 37) / 3 + 80 * shape.octets * shape.phases_x + 920;
 }
 
-/* What so many tiles of so many runs take a card, each of so many steps in parts, and shared by so
- * many blocks. */
+/* What tiles of so many runs take a card, whose sums are of so many parts and which so many blocks
+ * share. */
 static inline size_t gf_flat_cost(const GfStep *step, size_t tiles, size_t runs, size_t parts,
                                   size_t shares, size_t processors)
 {

@@ -239,6 +239,26 @@ static void test_tensor_cores(void **unused)
     }
 }
 
+/* One picture more than a line has room for takes as long as it does alone. */
+static void test_last_line(void **unused)
+{
+    const Layer layer = {1, 64, 112, 112, 3, 128, 1, 1, 0};
+    const GfStep step = step_of(&layer);
+    GfTask task = on_h200(&step, 1);
+    const GfFlatWork one = gf_flat_work(&task);
+    GfFlatWork before = one, work = one;
+    (void)unused;
+    assert_int_equal(one.lines, 1);
+    while (work.lines == 1) {
+        before = work;
+        task.pictures++;
+        work = gf_flat_work(&task);
+    }
+    assert_int_equal(work.lines, 2);
+    assert_true(before.cycles > one.cycles);
+    assert_int_equal(work.cycles, before.cycles + one.cycles);
+}
+
 /* Slots fill what is left, eight at most, and totals come where they were; of a block with several
  * parts those of the last, and the others behind all slots. */
 static void test_slots(void **unused)
@@ -365,12 +385,19 @@ static void test_first_tiles(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_general),      cmocka_unit_test(test_implicit),
-        cmocka_unit_test(test_clusters),     cmocka_unit_test(test_times),
-        cmocka_unit_test(test_tensor_cores), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_shared),       cmocka_unit_test(test_shared_without_room),
-        cmocka_unit_test(test_few_maps),     cmocka_unit_test(test_single_taps),
-        cmocka_unit_test(test_few_channels), cmocka_unit_test(test_first_tiles),
+        cmocka_unit_test(test_general),
+        cmocka_unit_test(test_implicit),
+        cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_tensor_cores),
+        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_last_line),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shared_without_room),
+        cmocka_unit_test(test_few_maps),
+        cmocka_unit_test(test_single_taps),
+        cmocka_unit_test(test_few_channels),
+        cmocka_unit_test(test_first_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
