@@ -855,8 +855,8 @@ static void test_measured_on_gray(void **unused)
     }
 }
 
-/* Kernels within 9 x 9 on 16 bits, as measured for results/2026-11-26-h200-5.md and
- * 2026-11-27-h200.md. */
+/* Kernels on 16 bits, as measured for results/2026-11-26-h200-5.md, 2026-11-27-h200.md and
+ * 2026-11-30-h200-6.md. */
 static void test_measured_on_16_bits(void **unused)
 {
     enum { F32, F64, PRODUCT };
@@ -876,11 +876,13 @@ static void test_measured_on_16_bits(void **unused)
                  {3, 1024, 1024, 3, F32, "tensor"},      {3, 512, 512, 5, F32, "special"},
                  {3, 2048, 2048, 5, F32, "tensor"},      {3, 8192, 8192, 5, F32, "special"},
                  {3, 8192, 8192, 5, F64, "tensor"},      {3, 512, 512, 7, F32, "tensor"},
-                 {3, 1024, 1024, 7, F32, "tensor"},      {3, 256, 256, 9, F32, "special"},
-                 {3, 512, 512, 9, F32, "tensor"},        {3, 4096, 4096, 1, F32, "special"}};
-    double weights[9 * 9];
+                 {3, 1024, 1024, 7, F32, "tensor"},      {3, 256, 256, 9, F32, "shared"},
+                 {3, 256, 256, 9, F64, "special"},       {3, 512, 512, 9, F32, "tensor"},
+                 {3, 4096, 4096, 1, F32, "special"},     {1, 1024, 1024, 15, PRODUCT, "separable"},
+                 {1, 2048, 2048, 15, PRODUCT, "tensor"}};
+    double weights[15 * 15];
     (void)unused;
-    for (size_t i = 0; i < 9 * 9; i++)
+    for (size_t i = 0; i < 15 * 15; i++)
         weights[i] = (1.0 + (double)(i * 7919 % 1009)) / 50500.0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         GfStep step = bank(cases[i].channels, cases[i].side, cases[i].side, weights);
