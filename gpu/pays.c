@@ -256,10 +256,9 @@ static bool special_pays_in_tiles(const GfStep *step, const GfUse *use, double s
     if (is_product(step, use) && (side > 7 || (side == 7 && samples >= 1 << 22) ||
                                   (use->wide && gf_separable_is_wide(step))))
         return false;
-    const bool colours = !use->wide && step->channels > 1 && step->in == GF_U16;
-    const size_t least = !use->wide && side > 15 ? 1 << 16
-                         : side == 9 && colours  ? 1 << 18
-                                                 : 1 << 17;
+    /* By one size, 256 x 256 (bench/results/2026-11-30-h200-6.md). */
+    const bool small = side == 9 && !use->wide && step->channels > 1 && step->in == GF_U16;
+    const size_t least = small ? 1 << 18 : !use->wide && side > 15 ? 1 << 16 : 1 << 17;
     return samples >= (double)least ||
            gf_algorithm_find("shared")->supports(step, use->wide) != GF_OK;
 }

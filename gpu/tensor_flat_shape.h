@@ -422,7 +422,7 @@ extern "C"
  * not, unless they are direct: they wait for the line. */
 static inline bool gf_tensor_is_flat(const GfStep *step)
 {
-    enum { POSITIONS = 128, SPARE = 16, MOST_BYTES = (227 - 40) << 10, MOST_BLOCKS = 65535 };
+    enum { POSITIONS = 128, MOST_BYTES = (227 - 40) << 10, MOST_BLOCKS = 65535 };
     const GfStep taps = gf_patches(step);
     const GfLinear *linear = &taps.linear;
     if (gf_tensor_is_first(step) || step->out != GF_F32 || step->dilation_x > GF_FLAT_SIDE ||
@@ -435,9 +435,7 @@ static inline bool gf_tensor_is_flat(const GfStep *step)
         linear->groups * shape.stages > MOST_BLOCKS ||
         !gf_reaches(step->in_width, step->origin_x, shape.columns * step->stride_x, step->border))
         return false;
-    const size_t stretch = POSITIONS + shape.right + SPARE;
-    const size_t slot = gf_flat_step_vectors(&taps) + shape.octets * shape.phases_x * 2 * stretch;
-    return (slot * 16 + POSITIONS * sizeof(float)) * 2 <= MOST_BYTES &&
+    return 2 * gf_flat_slot(&taps, 1, POSITIONS) <= MOST_BYTES &&
            shape.columns * (shape.below + 3) < 1 << 28;
 }
 
