@@ -333,7 +333,7 @@ static const char *const tensor_tilings[] = {
 #define FIRST_NAME(units)                "x" #units,
     GF_TENSOR_TILES(NAME) GF_FLAT_TILES(FLAT_NAME) GF_FEW_TILES(FEW_NAME)
         GF_FIRST_TILES(FIRST_NAME) "rolling",
-    "wide", NULL
+    "wide", "gray", NULL
 #undef NAME
 #undef FLAT_NAME
 #undef FEW_NAME

@@ -129,6 +129,14 @@ __device__ inline void gf_begin_products()
 #endif
 }
 
+/* Registers of a first matrix are written where this stands, which is before products begin. */
+__device__ inline void gf_settle(uint32_t (&a)[4])
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("" : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3])::"memory");
+#endif
+}
+
 __device__ inline void gf_end_products()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -233,9 +241,10 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], unsigned first, uns
                  : D_##RUNS_                                                                       \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
 
-/* d += a * second of a group, likewise, for 3, 4, 5, 7 or 9 RUNS. Each warp has 16 rows of a, too,
- * as gf_multiply_halves() takes them. `second`: the matrix. */
-template <int RUNS>
+/* d += a * second of a group, likewise, for 3, 4, 5, 7, 8 or 9 RUNS; without ADD, of 8, d = a *
+ * second. Each warp has 16 rows of a, too, as gf_multiply_halves() takes them. `second`: the
+ * matrix. */
+template <int RUNS, bool ADD = true>
 __device__ inline void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)[4],
                                         uint64_t second)
 {
@@ -245,6 +254,11 @@ __device__ inline void gf_begin_product(float (&d)[RUNS][4], const uint32_t (&a)
     PRODUCT(5, "m64n40k16.f32.f16.f16", 20, 21, 22, 23, 24, ", 1, 1, 1, 0");
     PRODUCT(7, "m64n56k16.f32.f16.f16", 28, 29, 30, 31, 32, ", 1, 1, 1, 0");
     PRODUCT(9, "m64n72k16.f32.f16.f16", 36, 37, 38, 39, 40, ", 1, 1, 1, 0");
+    if constexpr (ADD) {
+        PRODUCT(8, "m64n64k16.f32.f16.f16", 32, 33, 34, 35, 36, ", 1, 1, 1, 0");
+    } else {
+        PRODUCT(8, "m64n64k16.f32.f16.f16", 32, 33, 34, 35, 36, ", 0, 1, 1, 0");
+    }
 #endif
 }
 

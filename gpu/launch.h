@@ -9,6 +9,7 @@
 #include "gpu/implicit_tiles.h"
 #include "gpu/shared_tiles.h"
 #include "gpu/tensor_flat_shape.h"
+#include "gpu/tensor_gray_shape.h"
 #include "gpu/tensor_shape.h"
 #include "gpu/tiles.h"
 
@@ -225,6 +226,7 @@ cudaError_t gf_launch_tensor_large(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_layer(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_pictures(const GfLaunch *launch, cudaStream_t stream);
+cudaError_t gf_launch_tensor_gray(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
 

@@ -5,6 +5,7 @@
 
 #include "common/memory.h"
 #include "gpu/device.h"
+#include "gpu/tensor_gray_shape.h"
 
 void gf_tensor_close(void *state)
 {
@@ -67,6 +68,9 @@ GfStatus gf_tensor_open(const GfStep *step, bool wide, size_t tiling, void **sta
     *state = NULL;
     GF_TRY(gf_allocate_zero(1, sizeof *tensor, &tensor));
     const GfStep taps = flat ? gf_patches(step) : *step;
+    tensor->layer.gray = layer && gf_has_groups() &&
+                         (tiling == 0 ? gf_gray_pays(step)
+                                      : tiling == GF_TENSOR_GRAY_TILING && gf_may_be_gray(step));
     GfStatus status = layer ? gf_tensor_layer_open(&taps, flat, direct, &tensor->layer)
                             : open_bank(step, tiling, tensor);
     if (status == GF_OK)

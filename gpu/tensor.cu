@@ -85,9 +85,10 @@ extern "C" cudaError_t gf_launch_tensor(const GfLaunch *launch, cudaStream_t str
     if (!state)
         return cudaErrorInvalidValue;
     if (gf_step_is_layer(launch->step))
-        return gf_tensor_is_first(launch->step) ? gf_launch_tensor_first(launch, stream)
-               : state->layer.flat              ? gf_launch_tensor_flat(launch, stream)
-                                                : gf_launch_tensor_layer(launch, stream);
+        return state->layer.gray                  ? gf_launch_tensor_gray(launch, stream)
+               : gf_tensor_is_first(launch->step) ? gf_launch_tensor_first(launch, stream)
+               : state->layer.flat                ? gf_launch_tensor_flat(launch, stream)
+                                                  : gf_launch_tensor_layer(launch, stream);
     if (gf_tensor_rolls(launch))
         return gf_launch_tensor_rolling(launch, stream);
     if (state->large_words)

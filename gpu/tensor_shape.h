@@ -446,13 +446,14 @@ static inline size_t gf_tensor_vectors(const GfStep *step)
 /* Rows of units in a tile, in the order of their tilings, after those of other layers. */
 #define GF_FIRST_TILES(TILE) TILE(1) TILE(2) TILE(4) TILE(8)
 
-/* Behind them that of banks that roll, whatever their size, and that of products of a column and a
- * row in wider strips. */
+/* Behind them that of banks that roll, whatever their size, that of products of a column and a row
+ * in wider strips, and that of maps of one channel by groups of warps, however few. */
 #define GF_COUNT(...) +1
 enum {
     GF_TENSOR_ROLLING_TILING = 1 GF_TENSOR_TILES(GF_COUNT) GF_FLAT_TILES(GF_COUNT)
         GF_FEW_TILES(GF_COUNT) GF_FIRST_TILES(GF_COUNT),
-    GF_TENSOR_WIDE_TILING
+    GF_TENSOR_WIDE_TILING,
+    GF_TENSOR_GRAY_TILING
 };
 #undef GF_COUNT
 
@@ -465,6 +466,7 @@ typedef struct GfTensorLayer {
     float *outside; /* GfStep.outside, or NULL */
     bool lifted;    /* is a lift not 1? */
     bool flat;      /* gf_tensor_is_flat(), and the card can */
+    bool gray;      /* as in gpu/tensor_gray_shape.h, and the card can */
     void *lines;    /* of a layer that is flat; NULL where it is direct */
     float *scales;
     size_t line; /* octets there is room for */

@@ -126,6 +126,29 @@ __global__ void split_first_taps(const __grid_constant__ Taps q)
     q.weights[i] = *reinterpret_cast<const uint4 *>(words);
 }
 
+/* Of layers of many maps of one channel: of each run of maps and pair of rows of input one vector a
+ * thread of a group of warps, of upper halves, then of lower ones. A thread makes both. */
+__global__ void split_gray_taps(const __grid_constant__ Taps q)
+{
+    constexpr int WARPS = 4, GROUP = WARPS * WARP, WARP_MAPS = GF_GRAY_MAPS / WARPS;
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int thread = static_cast<int>(i % GROUP), lane = thread % WARP;
+    const int step = static_cast<int>(i / GROUP % GF_GRAY_STEPS);
+    const int run = static_cast<int>(i / GROUP / GF_GRAY_STEPS), row = lane / 4 / WARP_MAPS;
+    const int map = run * GF_GRAY_MAPS + thread / WARP * WARP_MAPS + lane / 4 % WARP_MAPS;
+    __half2 upper[4], lower[4];
+    if (i >= q.vectors)
+        return;
+    for (int w = 0; w < 4; w++) {
+        const int ky = step * 2 + w / 2 - row, kx = lane % 4 * 2 - w % 2;
+        gf_split(tap_at(q, 0, map, 0, ky, kx), tap_at(q, 0, map, 0, ky, kx + 1), &upper[w],
+                 &lower[w]);
+    }
+    uint4 *to = q.weights + i / GROUP * 2 * GROUP + thread;
+    to[0] = *reinterpret_cast<const uint4 *>(upper);
+    to[GROUP] = *reinterpret_cast<const uint4 *>(lower);
+}
+
 Taps taps_of(const GfStep *step, const float *taps, const GfTensorLayer *layer)
 {
     const GfLinear *linear = &step->linear;
@@ -154,10 +177,13 @@ extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
     constexpr unsigned threads = 256;
     const bool first = gf_tensor_is_first(step);
     Taps q = taps_of(step, taps, layer);
-    q.vectors = layer->flat ? gf_flat_vectors(step) / 2 : gf_tensor_vectors(step) / (first ? 1 : 2);
+    q.vectors = layer->gray   ? gf_gray_vectors(step) / 2
+                : layer->flat ? gf_flat_vectors(step) / 2
+                              : gf_tensor_vectors(step) / (first ? 1 : 2);
     const unsigned blocks =
         static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads)));
-    return gf_launch(first         ? split_first_taps
+    return gf_launch(layer->gray   ? split_gray_taps
+                     : first       ? split_first_taps
                      : layer->flat ? split_flat_taps
                                    : split_taps,
                      {blocks, threads}, nullptr, q);

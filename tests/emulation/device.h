@@ -226,6 +226,21 @@ inline int __any_sync(unsigned mask, bool predicate)
     return __ballot_sync(mask, predicate) != 0;
 }
 
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+    const emulation::Told *told = emulation::meet(mask, &value, sizeof value);
+    unsigned most = 0;
+    for (unsigned i = 0; i < 32; i++)
+        if (mask >> i & 1)
+            most = std::max(most, emulation::told_by<unsigned>(told, i));
+    return most;
+}
+
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value)
+{
+    return ~__reduce_max_sync(mask, ~value);
+}
+
 template <typename T> T __ldg(const T *from)
 {
     return emulation::aligned(from);

@@ -6,6 +6,7 @@
 #include "tests/gpu/filters.h"
 #include "tests/gpu/groups.h"
 #include "tests/gpu/report.h"
+#include "tests/gpu/trial.h"
 
 enum {
     WORK = 1500000 /* multiply-adds of a case: the reference makes some 100 million a second */
@@ -257,6 +258,44 @@ static bool many_maps(size_t turn)
     return run_picked("many maps", format, options, 1, filter);
 }
 
+/* Many maps of floats, which groups of warps multiply (gpu/tensor_gray.cu), also where that does
+ * not pay. Every other time rows are in several units, and aligned: gpu/tensor_first.cu may cut other
+ * rows in other places in each launch, which such rows show. */
+static bool wide_maps(size_t turn)
+{
+    static const GfSample floats[2] = {GF_F32, GF_F32};
+    const bool uneven = turn % 2 == 1;
+    const size_t across = 8 + below(300), down = 8 + below(quick ? 50 : 120);
+    GfCard card;
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(50), 1, 1, 1 + below(7), 7);
+    must(gf_current_card(&card), "card");
+    linear->sampling = random_sampling(linear->width, linear->height);
+    linear->sampling.stride_x = linear->sampling.stride_y = 1;
+    linear->sampling.dilation_x = linear->sampling.dilation_y = 1;
+    GfPlanOptions options = layer_options(floats, turn);
+    if (uneven) {
+        linear->sampling.fit = GF_FIT_BORDER;
+        options.border = (GfBorder)below(GF_BORDER_VALID);
+    }
+    if (below(2))
+        add_bias(linear, 0.25);
+    Trial trial = {.c = {.format = format_of(uneven ? across / 4 * 4 : across, down, 1, GF_F32),
+                         .options = options,
+                         .filters = {filter},
+                         .count = 1,
+                         .what = "wide maps"},
+                   .count = 1 + below(2),
+                   .lay_in = (Lay)(turn % LAYS),
+                   .lay_out = turn % 4 ? LAY_NCHW : (Lay)(turn / 4 % LAYS),
+                   .gap = uneven ? 4 * below(3) : below(5),
+                   .tiling = card.groups ? GF_TENSOR_GRAY_TILING : 0};
+    make_rows_uneven(uneven);
+    run_trial(&trial, filter);
+    make_rows_uneven(false);
+    return true;
+}
+
 /* First layers on pictures of more rows than `special` has in shared memory at once. */
 static bool random_tall_layer(size_t turn)
 {
@@ -430,6 +469,7 @@ void test_layers(void)
     draw_each(random_layer, quick ? 9 : 400);
     draw_each(random_first_layer, quick ? 3 : 150);
     draw_each(many_maps, quick ? 3 : 9);
+    draw_each(wide_maps, quick ? 6 : 80);
     draw_each(random_tall_layer, quick ? 2 : 27);
     draw_each(random_pooled_layer, quick ? 4 : 150);
     draw_each(random_picture_layer, quick ? 5 : 240);
