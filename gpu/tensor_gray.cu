@@ -45,7 +45,6 @@ struct Gray {
     int rows;                      /* of a tile */
     const uint4 *weights;
     const float *map_units;
-    GfEdge across_edge, down_edge;
     long long base; /* row of the first tile */
     bool vectors;
 };
@@ -100,21 +99,12 @@ struct Line {
 };
 using Samples = gf_first::Samples<Line>;
 
-/* Row y of the tile's picture by the border's rule; NULL where the border's constant stands. */
-__device__ inline const float *find_row(const Gray &q, const Tile &tile, int y)
-{
-    y = gf_find_sample(q.down_edge, y);
-    const char *row = reinterpret_cast<const char *>(gf_row<float>(q.p.in, static_cast<size_t>(y)));
-    return y < 0 ? nullptr : reinterpret_cast<const float *>(row + tile.n * q.p.in.batch);
-}
-
 /* Where a tile's columns are in their rows; below 0 where the border's constant stands. */
 __device__ inline void find_places(const Gray &q, const Tile &tile, int (&places)[2 * WORDS])
 {
     const int left = tile.x + static_cast<int>(q.p.origin_x);
-    const int last = static_cast<int>(q.p.out_width - 1 + q.p.origin_x) + q.p.width - 1;
     for (int i = static_cast<int>(threadIdx.x); i < 2 * WORDS; i += THREADS)
-        places[i] = gf_find_sample(q.across_edge, min(left + i, last));
+        places[i] = static_cast<int>(gf_border_index(left + i, q.p.in_width, q.p.border));
 }
 
 /* A tile's samples of a row. INSIDE: all are on the picture, side by side. */
@@ -181,8 +171,8 @@ template <bool INSIDE> __device__ void produce(const Gray &q, const Tile &tile, 
     const int lane = static_cast<int>(threadIdx.x) % WARP, team = lane / TEAM;
     const auto read = [&](int y) {
         const int row = max(tile.begin, min(y + team, tile.end - 1 + q.p.height - 1));
-        const int down = static_cast<int>(tile.y + q.p.origin_y) + row;
-        return load_row<INSIDE>(q, tile, shared, find_row(q, tile, down));
+        const long long down = tile.y + q.p.origin_y + row;
+        return load_row<INSIDE>(q, tile, shared, gf_input_row<float>(q.p, tile.n, down));
     };
     Samples next = read(first);
 #pragma unroll 1
@@ -567,8 +557,6 @@ template <int RUNS> cudaError_t run(const GfLaunch *launch, cudaStream_t stream)
     q.down = static_cast<unsigned>(gf_divide_up(rows, static_cast<size_t>(q.rows)));
     q.weights = static_cast<const uint4 *>(layer->weights);
     q.map_units = layer->units;
-    q.across_edge = gf_find_edge(step->in_width, step->border);
-    q.down_edge = gf_find_edge(step->in_height, step->border);
     q.vectors = gf_rows_aligned(launch->out, GF_F32, 4);
     const size_t blocks = each * q.down;
     if (blocks > INT_MAX || sizeof(Shared) > gf_shared_limit())

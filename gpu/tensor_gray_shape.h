@@ -50,8 +50,7 @@ static inline bool gf_may_be_gray(const GfStep *step)
     return step->channels == 1 && linear->groups == 1 && step->dilation_x == 1 &&
            step->dilation_y == 1 && step->stride_x == 1 && step->stride_y == 1 &&
            linear->width < GF_GRAY_TAPS && linear->height == GF_GRAY_SIDE && step->in == GF_F32 &&
-           step->out == GF_F32 && step->posts == 0 && !step->outside &&
-           step->in_width >= GF_GRAY_TAPS && step->in_height >= GF_GRAY_TAPS;
+           step->out == GF_F32 && step->posts == 0 && !step->outside;
 }
 
 /* Is that faster than gpu/tensor_first.cu? Where rows are aligned, tiles full of pixels and maps,
