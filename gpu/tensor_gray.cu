@@ -502,8 +502,7 @@ template <int RUNS> __device__ void consume(const Gray &q, const Tile &tile, Sha
                 last = {tile.run + r, y, unit};
             }
         }
-        if (warp.lane == 0)
-            gf_barrier_arrive(&shared.empty[y / CHUNK % CHUNKS]);
+        gf_barrier_arrive(&shared.empty[y / CHUNK % CHUNKS]);
     }
     warp.take(q, tile, last.run, last.y, last.unit, values);
     warp.store_rest(q);
@@ -520,7 +519,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) tensor_gray(const __grid_cons
     if (threadIdx.x == 0) {
         for (int i = 0; i < CHUNKS; i++) {
             gf_barrier_init(&shared.full[i], WARP);
-            gf_barrier_init(&shared.empty[i], WARPS);
+            gf_barrier_init(&shared.empty[i], GROUP);
         }
         gf_barriers_made();
     }

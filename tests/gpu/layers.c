@@ -470,7 +470,6 @@ void test_layers(void)
     draw_each(random_layer, quick ? 9 : 400);
     draw_each(random_first_layer, quick ? 3 : 150);
     draw_each(many_maps, quick ? 3 : 9);
-    draw_each(wide_maps, quick ? 6 : 40);
     draw_each(random_tall_layer, quick ? 2 : 27);
     draw_each(random_pooled_layer, quick ? 4 : 150);
     draw_each(random_picture_layer, quick ? 5 : 240);
@@ -480,6 +479,7 @@ void test_layers(void)
     draw_each(random_patch_layer, quick ? 10 : 240);
     draw_each(random_flat_layer, quick ? 8 : 60);
     draw_each(random_pixel_layer, quick ? 8 : 90);
+    draw_each(wide_maps, quick ? 6 : 40);
 }
 
 static void random_pool(size_t turn)
