@@ -270,7 +270,8 @@ __device__ inline float common_scale(const Range (&ranges)[CHUNKS], int y)
     return __shfl_sync(~0U, all.least < all.most ? -1.0F : all.most, 0);
 }
 
-/* What sums of a thread's map are multiplied by, and what is added. */
+/* What sums of a thread's map are multiplied by, and what is added. One channel alone has a lift of
+ * 1 (gpu/tensor_layer.c). */
 struct Finish {
     float scale, shift;
 };

@@ -259,8 +259,8 @@ static bool many_maps(size_t turn)
 }
 
 /* Many maps of floats, which groups of warps multiply (gpu/tensor_gray.cu), also where that does
- * not pay. Every other time rows are in several units, and aligned: gpu/tensor_first.cu may cut other
- * rows in other places in each launch, which such rows show. */
+ * not pay. Every other time rows are in several units, and aligned: gpu/tensor_first.cu may cut
+ * other rows in other places in each launch, which such rows show. */
 static bool wide_maps(size_t turn)
 {
     static const GfSample floats[2] = {GF_F32, GF_F32};
