@@ -27,41 +27,27 @@ static const GfStep layer = {
 
 static void test_who_may(void **unused)
 {
+    enum { OTHERS = 9 };
     static const double outside = 0.0;
-    GfStep step = layer;
+    GfStep smallest = layer, others[OTHERS];
     (void)unused;
-    assert_true(gf_may_be_gray(&step));
-    step.linear.width = 1;
-    step.linear.filters = 1;
-    step.in_width = step.in_height = step.out_width = step.out_height = 1;
-    assert_true(gf_may_be_gray(&step));
-    step = layer;
-    step.linear.width = 8; /* beside the shift nine taps */
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.linear.height = 6;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.stride_x = 2;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.dilation_y = 2;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.in = GF_U8;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.out = GF_F16;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.posts = 1;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.channels = 2;
-    assert_false(gf_may_be_gray(&step));
-    step = layer;
-    step.outside = &outside;
-    assert_false(gf_may_be_gray(&step));
+    assert_true(gf_may_be_gray(&layer));
+    smallest.linear.width = smallest.linear.filters = 1;
+    smallest.in_width = smallest.in_height = smallest.out_width = smallest.out_height = 1;
+    assert_true(gf_may_be_gray(&smallest));
+    for (size_t i = 0; i < OTHERS; i++)
+        others[i] = layer;
+    others[0].linear.width = 8; /* beside the shift nine taps */
+    others[1].linear.height = 6;
+    others[2].stride_x = 2;
+    others[3].dilation_y = 2;
+    others[4].in = GF_U8;
+    others[5].out = GF_F16;
+    others[6].posts = 1;
+    others[7].channels = 2;
+    others[8].outside = &outside;
+    for (size_t i = 0; i < OTHERS; i++)
+        assert_false(gf_may_be_gray(&others[i]));
 }
 
 /* From 15 * 2^16 pixels on; of what tiles have room for nine tenths, of an odd number of runs 98 of
