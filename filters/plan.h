@@ -12,8 +12,20 @@ enum {
     GF_SLOTS = 3,
     GF_FLAT_TAPS =
         49, /* kernels of more taps are summed row by row, then the rows' sums (precision.c) */
-    GF_LAYER_CHUNK = 128 /* taps of a layer that are summed by themselves, at most */
+    GF_LAYER_CHUNK = 128, /* taps of a layer that are summed by themselves, at most */
+    GF_DEEP_TAPS = 8192   /* of deeper layers more: gf_layer_chunk() */
 };
+
+/* Taps of a layer of n that are summed by themselves, at most. Where sums grow evenly, those of m
+ * chunks grow to an m-th of the whole, so that what their additions lose counts little beside what
+ * is lost when the chunks' sums are added up; the loss is least where 2 * chunk^3 is n^2. */
+static inline size_t gf_layer_chunk(size_t taps)
+{
+    size_t chunk = GF_LAYER_CHUNK;
+    while (taps > GF_DEEP_TAPS && 2 * chunk * chunk * chunk < taps * taps)
+        chunk++;
+    return chunk;
+}
 
 typedef enum GfRange {
     GF_RANGE_AUTO, /* clamp where the response is a picture, abs where it is a derivative */

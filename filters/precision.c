@@ -143,11 +143,11 @@ static void follow_combine(const GfStep *step, double limit, Knowledge *known)
 /* Terms of the longest sum that a backend makes of the step's taps. */
 static double sum_terms(const GfLinear *linear)
 {
-    double taps = (double)gf_linear_taps(linear);
+    const size_t taps = gf_linear_taps(linear), chunk = gf_layer_chunk(taps);
     if (taps <= GF_FLAT_TAPS)
-        return taps;
+        return (double)taps;
     if (linear->depth > 0)
-        return GF_LAYER_CHUNK + taps / GF_LAYER_CHUNK;
+        return (double)chunk + (double)taps / (double)chunk;
     return (double)(linear->width + linear->height);
 }
 

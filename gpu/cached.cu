@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(MOST_THREADS)
             }
             size_t first = (static_cast<size_t>(gf_kernel(p, o, j)) * p.depth + d) * area;
             if (computes)
-                gf_add_channel(&sum, d,
+                gf_add_channel(p, &sum, d,
                                sum_channel<In>(t, inner, taps.tap + first, tile, c + d,
                                                threadIdx.x * p.stride_x - t.middle_x,
                                                threadIdx.y * p.stride_y - t.middle_y));

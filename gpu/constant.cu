@@ -89,7 +89,7 @@ __device__ inline Sum combine(const GfProblem<Sum> &p, const Sum *taps, int o, C
         int first = gf_kernel(p, o, j) * p.depth;
         GfDepthSum<Sum> sum = {};
         for (int d = 0; d < p.depth; d++)
-            gf_add_channel(&sum, d, channel(taps + (first + d) * area, c + d));
+            gf_add_channel(p, &sum, d, channel(taps + (first + d) * area, c + d));
         Sum r = gf_respond(p.finish, sum);
         if (j == 0)
             gf_combine_begin(p.finish, &combined, r);

@@ -46,7 +46,7 @@ __device__ Sum respond(const GfProblem<Sum> &p, size_t n, int f, int c, long lon
         for (int ky = 0; ky < p.height; ky++, weights += p.width)
             sum +=
                 sum_row(p, gf_input_row<In>(p, n, at_y + ky * p.dilation_y), at_x, c + d, weights);
-        gf_add_channel(&depth, d, sum);
+        gf_add_channel(p, &depth, d, sum);
     }
     return gf_respond(p.finish, depth);
 }

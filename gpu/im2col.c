@@ -56,7 +56,7 @@ static size_t chain_of(const GfStep *step, bool wide, size_t taps)
 {
     size_t most = gf_chain(step);
     if (gf_step_is_layer(step) && gf_sample_is_float(step->in) && gf_sample_is_float(step->out))
-        most = FLOAT_CHAIN;
+        most = gf_max(most, FLOAT_CHAIN);
     if (wide)
         most = INT_MAX;
     size_t products = (taps + most - 1) / most;

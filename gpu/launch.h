@@ -228,7 +228,8 @@ cudaError_t gf_launch_tensor_first(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_pictures(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_gray(const GfLaunch *launch, cudaStream_t stream);
 cudaError_t gf_launch_tensor_flat(const GfLaunch *launch, cudaStream_t stream);
-cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer);
+cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer,
+                          size_t vectors);
 
 /* Has the current device products of groups of four warps, and this program code for them? */
 bool gf_has_groups(void);

@@ -277,19 +277,23 @@ __device__ inline bool gf_my_sample(const GfTiles &tiles, int *o, long long *x, 
 /* ---- one channel's sum after the other ---- */
 
 /* The sums of a kernel's channels are added up in runs, and the runs: so few roundings follow one
- * another in a deep layer as GF_LAYER_CHUNK promises. */
-constexpr int GF_CHANNEL_RUN = 64;
+ * another in a deep layer as gf_layer_chunk() promises. A run's channels are a power of two. */
+__host__ __device__ inline int gf_channel_run(int depth)
+{
+    return depth > GF_DEEP_TAPS ? 512 : 64;
+}
 
 template <typename Sum> struct GfDepthSum {
     Sum total, run;
 };
 
-/* Adds channel d's sum; the channels come in their order. */
+/* Adds the sum of channel d of a layer; the channels come in their order. */
 template <typename Sum>
-__device__ inline void gf_add_channel(GfDepthSum<Sum> *depth, int d, Sum sum)
+__device__ inline void gf_add_channel(const GfProblem<Sum> &p, GfDepthSum<Sum> *depth, int d,
+                                      Sum sum)
 {
     depth->run += sum;
-    if (d % GF_CHANNEL_RUN == GF_CHANNEL_RUN - 1) {
+    if (((d + 1) & (gf_channel_run(p.depth) - 1)) == 0) {
         depth->total += depth->run;
         depth->run = 0;
     }

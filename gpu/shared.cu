@@ -371,7 +371,8 @@ template <typename Sum> Shared<Sum> make(const GfLaunch *launch, const GfSharedC
     s.lanes = static_cast<int>(gf_shared_lanes(step));
     s.cut = gf_cut(step->out_width * gf_shared_lanes(step), cut.tile, cut.sets);
     s.chunks = static_cast<int>(cut.chunks);
-    s.run = s.p.height < GF_CHANNEL_RUN ? GF_CHANNEL_RUN / s.p.height : 1;
+    s.run = gf_channel_run(s.p.depth * s.p.height) / s.p.height;
+    s.run = s.run > 0 ? s.run : 1;
     s.columns = static_cast<int>(input.columns);
     s.rows = static_cast<int>(input.rows);
     s.window_rows = static_cast<int>(gf_window(step).rows);

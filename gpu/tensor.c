@@ -5,7 +5,6 @@
 
 #include "common/memory.h"
 #include "gpu/device.h"
-#include "gpu/tensor_gray_shape.h"
 
 void gf_tensor_close(void *state)
 {

@@ -9,16 +9,21 @@ static size_t enough(size_t processors)
     return EACH * processors;
 }
 
+/* Where samples are floats, as if a launch were of one whole picture, on a large card: a tile's
+ * columns decide their bits, which must not depend on the launch. */
 size_t gf_first_windows(const GfStep *step, size_t rows, size_t pictures, size_t processors)
 {
+    enum { LARGE_CARD = 132 };
     const GfTensorFirst first = gf_tensor_first(step);
-    const bool large = first.octets == 2, known = step->in == GF_F32 || step->in == GF_U8;
-    const size_t tiles = gf_units(step->out_width, GF_FIRST_WINDOWS * first.shifts) *
-                         gf_units(rows, GF_FIRST_ROWS) * pictures;
+    const bool large = first.octets == 2, bytes = step->in == GF_U8, floats = step->in == GF_F32;
+    const size_t down = bytes ? gf_units(rows, GF_FIRST_ROWS) * pictures
+                              : gf_units(step->out_height, GF_FIRST_ROWS);
+    const size_t tiles = gf_units(step->out_width, GF_FIRST_WINDOWS * first.shifts) * down;
     const bool narrow = step->stride_x == 1 && step->linear.depth > 1 && !large &&
                         step->out_width <= GF_FIRST_NARROW * first.shifts;
-    const bool starved = step->stride_x == 4 && large && tiles * first.runs < processors;
-    return known && (narrow || starved) ? GF_FIRST_NARROW : GF_FIRST_WINDOWS;
+    const bool starved =
+        step->stride_x == 4 && large && tiles * first.runs < (bytes ? processors : LARGE_CARD);
+    return (bytes || floats) && (narrow || starved) ? GF_FIRST_NARROW : GF_FIRST_WINDOWS;
 }
 
 size_t gf_first_units(size_t across, size_t height, size_t runs, size_t most, size_t processors)

@@ -428,8 +428,24 @@ __device__ void keep(int map, int x, const float (&v)[F::unit_rows * F::thread_c
         gf_store_samples<N>(kept, 1, N, true, v + r * N);
 }
 
-/* What a thread's maps of a run are multiplied by, and what is added; with the gain where no
- * function comes between. */
+/* What sums of a map are multiplied by, and what is added; with the gain where no function comes
+ * between. */
+struct MapFinish {
+    float scale, shift;
+};
+
+/* Of map o, or of the last where there are fewer. */
+__device__ inline MapFinish find_map_finish(const GfProblem<float> &p, const float *units, int o)
+{
+    const GfFinish<float> &finish = p.finish;
+    const float gain = finish.posts == 0 ? finish.gain : 1.0F;
+    o = min(o, p.out_channels - 1);
+    const float mid = finish.posts == 0 && o < p.post_channels ? finish.mid : 0.0F;
+    return {units[o] * finish.scale * gain,
+            fmaf(finish.offset + (p.bias ? p.bias[o] : 0.0F), gain, mid)};
+}
+
+/* Of a thread's maps of a run. */
 template <typename F> struct Finish {
     float scale[F::thread_maps], shift[F::thread_maps];
 };
@@ -442,15 +458,12 @@ template <typename F> __device__ int my_map(int run, int h)
 
 template <typename F> __device__ Finish<F> find_finish(const Layer &q, int run)
 {
-    const GfFinish<float> &finish = q.p.finish;
-    const float gain = finish.posts == 0 ? finish.gain : 1.0F;
     Finish<F> mine;
 #pragma unroll
     for (int h = 0; h < F::thread_maps; h++) {
-        const int o = min(my_map<F>(run, h), q.p.out_channels - 1);
-        const float mid = finish.posts == 0 && o < q.p.post_channels ? finish.mid : 0.0F;
-        mine.scale[h] = q.map_units[o] * finish.scale * gain;
-        mine.shift[h] = fmaf(finish.offset + (q.p.bias ? q.p.bias[o] : 0.0F), gain, mid);
+        const MapFinish map = find_map_finish(q.p, q.map_units, my_map<F>(run, h));
+        mine.scale[h] = map.scale;
+        mine.shift[h] = map.shift;
     }
     return mine;
 }

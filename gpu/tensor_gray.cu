@@ -98,6 +98,7 @@ struct Line {
     static constexpr int lane_words = (WORDS + TEAM - 1) / TEAM;
 };
 using Samples = gf_first::Samples<Line>;
+using Finish = gf_first::MapFinish;
 
 /* Where a tile's columns are in their rows; below 0 where the border's constant stands. */
 __device__ inline void find_places(const Gray &q, const Tile &tile, int (&places)[2 * WORDS])
@@ -270,25 +271,16 @@ __device__ inline float common_scale(const Range (&ranges)[CHUNKS], int y)
     return __shfl_sync(~0U, all.least < all.most ? -1.0F : all.most, 0);
 }
 
-/* What sums of a thread's map are multiplied by, and what is added. One channel alone has a lift of
- * 1 (gpu/tensor_layer.c). */
-struct Finish {
-    float scale, shift;
-};
-
 __device__ inline int my_first_map(int run)
 {
     return run * MAPS + static_cast<int>(threadIdx.x) / WARP % WARPS * WARP_MAPS;
 }
 
-__device__ inline Finish find_finish(const Gray &q, int run)
+/* Of a thread's map. One channel alone has a lift of 1 (gpu/tensor_layer.c). */
+__device__ inline Finish my_finish(const Gray &q, int run)
 {
-    const GfFinish<float> &finish = q.p.finish;
     const int map = my_first_map(run) + static_cast<int>(threadIdx.x) % WARP / 4 % WARP_MAPS;
-    const int o = min(map, q.p.out_channels - 1);
-    const float mid = o < q.p.post_channels ? finish.mid : 0.0F;
-    return {q.map_units[o] * finish.scale * finish.gain,
-            fmaf(finish.offset + (q.p.bias ? q.p.bias[o] : 0.0F), finish.gain, mid)};
+    return gf_first::find_map_finish(q.p, q.map_units, map);
 }
 
 /* Adds what sums of rows in units of `scale` come to. */
@@ -474,7 +466,7 @@ template <int RUNS> __device__ void consume(const Gray &q, const Tile &tile, Sha
 #pragma unroll
     for (int i = 0; i < RUNS; i++) {
         taps[i] = read_run(q, tile.run + i);
-        finish[i] = find_finish(q, tile.run + i);
+        finish[i] = my_finish(q, tile.run + i);
     }
 #pragma unroll 1
     for (int y = 0; y < tile.end; y += BATCH) {

@@ -5,7 +5,6 @@
 #include "common/memory.h"
 #include "gpu/device.h"
 #include "gpu/tensor.h"
-#include "gpu/tensor_gray_shape.h"
 
 enum {
     LARGEST = 14, /* taps are below 2^(LARGEST + 1): what f16 holds */
@@ -95,10 +94,10 @@ static GfStatus make(const GfStep *step, bool direct, const float *taps, const f
     const GfLinear *linear = &step->linear;
     const GfTensorShape shape = gf_tensor_shape(step);
     const size_t step_bytes = shape.map_runs * 16 * 16 * 2 * sizeof(uint16_t);
-    const size_t bytes = (layer->gray   ? gf_gray_vectors(step)
-                          : layer->flat ? gf_flat_vectors(step)
-                                        : gf_tensor_vectors(step)) *
-                         16;
+    const size_t vectors = layer->gray   ? gf_gray_vectors(step)
+                           : layer->flat ? gf_flat_vectors(step)
+                                         : gf_tensor_vectors(step);
+    const size_t bytes = vectors * 16;
     const size_t spare = layer->flat || layer->gray ? 0 : 2 * GF_TENSOR_AHEAD * step_bytes;
     const size_t channels = linear->groups * linear->depth + shape.stage_channels;
     GF_TRY(upload(taps, linear->filters * gf_linear_taps(linear), taps_there));
@@ -108,7 +107,7 @@ static GfStatus make(const GfStep *step, bool direct, const float *taps, const f
     GF_CUDA(cudaMemset, (char *)layer->weights + bytes, 0, spare);
     if (layer->flat && !direct)
         GF_TRY(make_line(step, layer));
-    GF_TRY(gf_cuda_check(gf_split_taps(step, *taps_there, layer), "tensor: taps"));
+    GF_TRY(gf_cuda_check(gf_split_taps(step, *taps_there, layer, vectors), "tensor: taps"));
     GF_CUDA(cudaStreamSynchronize, NULL);
     return GF_OK;
 }

@@ -172,14 +172,12 @@ Taps taps_of(const GfStep *step, const float *taps, const GfTensorLayer *layer)
 } // namespace
 
 extern "C" cudaError_t gf_split_taps(const GfStep *step, const float *taps,
-                                     const GfTensorLayer *layer)
+                                     const GfTensorLayer *layer, size_t vectors)
 {
     constexpr unsigned threads = 256;
     const bool first = gf_tensor_is_first(step);
     Taps q = taps_of(step, taps, layer);
-    q.vectors = layer->gray   ? gf_gray_vectors(step) / 2
-                : layer->flat ? gf_flat_vectors(step) / 2
-                              : gf_tensor_vectors(step) / (first ? 1 : 2);
+    q.vectors = vectors / (first && !layer->gray ? 1 : 2);
     const unsigned blocks =
         static_cast<unsigned>(gf_divide_up(q.vectors, static_cast<size_t>(threads)));
     return gf_launch(layer->gray   ? split_gray_taps

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(MOST_THREADS,
             }
             size_t first = (static_cast<size_t>(gf_kernel(p, o, j)) * p.depth + d) * area;
             if (computes)
-                gf_add_channel(&sum, d, sum_channel(p, taps.tap + first, at, across));
+                gf_add_channel(p, &sum, d, sum_channel(p, taps.tap + first, at, across));
         }
         Sum r = gf_respond(p.finish, sum);
         if (j == 0)

@@ -73,14 +73,14 @@ static inline size_t gf_taps_bytes(const GfStep *step, bool wide)
 
 /* Taps that a method may add up one after the other, before that sum is added to others, so that
  * f32 keeps as close as filters/precision.c counts on. Of a bank: of n taps sqrt(n), and as many
- * such sums, which together are no more than width + height. */
+ * such sums, which together are no more than width + height. Of a layer gf_layer_chunk(). */
 static inline size_t gf_chain(const GfStep *step)
 {
     size_t taps = gf_linear_taps(&step->linear), root = 1;
     if (taps <= GF_FLAT_TAPS)
         return taps;
     if (gf_step_is_layer(step))
-        return GF_LAYER_CHUNK;
+        return gf_layer_chunk(taps);
     while (root * root < taps)
         root++;
     return root;

@@ -115,6 +115,26 @@ static bool random_deep_layer(size_t turn)
     return run_picked("deep layers", format, layer_options(depth, turn / DEPTHS), 1, filter);
 }
 
+/* A layer of so many taps that chunks of them are longer than of others (gf_layer_chunk()), as the
+ * first fully connected layer of a network may be. Of floats biases leave a third of their sums, so
+ * that what those lost counts. */
+static bool deepest_layer(size_t turn)
+{
+    static const GfSample floats[2] = {GF_F32, GF_F32};
+    const GfSample *depth = turn % 3 ? floats : depths[turn / 3 % DEPTHS];
+    const size_t side = 1 + 2 * (turn % 4), most = turn % 3 ? side * side * (1 << 14) : 20000;
+    const size_t channels = (GF_DEEP_TAPS + below(gf_min(most, 120000))) / (side * side) + 1;
+    GfFormat format = format_of(1 + below(5), 1 + below(4), channels, depth[0]);
+    GfFilter *filter = new_filter();
+    GfLinear *linear = add_layer(filter, 1 + below(3), channels, 1, side, side);
+    format.has_alpha = false;
+    linear->sampling.fit = GF_FIT_BORDER;
+    add_bias(linear, gf_sample_max(depth[0]) / 4.0);
+    for (size_t i = 0; i < linear->filters && turn % 3; i++)
+        linear->bias[i] = -0.4;
+    return run_picked("deepest layers", format, layer_options(depth, 0), 1, filter);
+}
+
 /* Taps of some channels become as much as 2^12 times as large, so that f16 holds them only where
  * each channel is scaled by itself. */
 static void make_channels_uneven(GfLinear *linear)
@@ -292,6 +312,41 @@ static bool wide_maps(size_t turn)
         .gap = uneven ? 4 * below(3) : below(5),
         .tiling = card.groups ? GF_TENSOR_GRAY_TILING : 0};
     make_rows_uneven(uneven);
+    run_trial(&trial, filter);
+    make_rows_uneven(false);
+    return true;
+}
+
+/* Few channels of floats, whose rows gpu/tensor_first.cu scales by what a tile has of them: of as
+ * many columns whatever a launch is, also where those depend on how many tiles there are: every
+ * other time kernels are large and far apart. Rows of outputs are aligned, as a session's are. */
+static bool uneven_layer(size_t turn)
+{
+    static const GfSample floats[2] = {GF_F32, GF_F32};
+    const bool large = turn % 2 == 0;
+    const size_t stride = large ? 4 : 1 + below(2), channels = 1 + below(3);
+    const size_t side = large ? 9 + 2 * below(2) : 3 + 2 * below(4);
+    const size_t across = 4 * stride * (large ? 5 + below(12) : 1 + below(60)),
+                 down = stride * (large ? 9 + below(12) : 1 + below(50));
+    GfFilter *filter = new_filter();
+    const size_t most =
+        maps_for(across * down / stride / stride, channels, side * side, large ? 16 : 70);
+    GfLinear *linear = add_layer(filter, 1 + below(most), channels, 1, side, side);
+    linear->sampling.stride_x = linear->sampling.stride_y = stride;
+    linear->sampling.fit = GF_FIT_BORDER;
+    add_bias(linear, 0.25);
+    Trial trial = {.c = {.format = format_of(across, down, channels, GF_F32),
+                         .options = layer_options(floats, turn),
+                         .filters = {filter},
+                         .count = 1,
+                         .what = "uneven layers"},
+                   .count = 1 + below(large ? 1 : 3),
+                   .lay_in = (Lay)(turn % LAYS),
+                   .lay_out = LAY_NCHW,
+                   .gap = 4 * below(3)};
+    trial.c.format.has_alpha = false;
+    trial.c.options.border = (GfBorder)below(GF_BORDER_VALID);
+    make_rows_uneven(true);
     run_trial(&trial, filter);
     make_rows_uneven(false);
     return true;
@@ -480,6 +535,8 @@ void test_layers(void)
     draw_each(random_flat_layer, quick ? 8 : 60);
     draw_each(random_pixel_layer, quick ? 8 : 90);
     draw_each(wide_maps, quick ? 6 : 40);
+    draw_each(deepest_layer, quick ? 3 : 36);
+    draw_each(uneven_layer, quick ? 16 : 90);
 }
 
 static void random_pool(size_t turn)

@@ -97,11 +97,13 @@ cudaError_t gf_probe_kernels(void)
     return cudaSuccess;
 }
 
-cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer)
+cudaError_t gf_split_taps(const GfStep *step, const float *taps, const GfTensorLayer *layer,
+                          size_t vectors)
 {
     (void)step;
     (void)taps;
     (void)layer;
+    (void)vectors;
     return cudaSuccess;
 }
 

@@ -373,7 +373,11 @@ static void test_first_tiles(void **unused)
     assert_int_equal(gf_first_splits(395, 8, 132), 2);
     assert_int_equal(gf_first_splits(100, 8, 132), 4);
     assert_int_equal(gf_first_splits(1, 8, 132), 8);
-    assert_int_equal(gf_first_windows(&step, 55, 1, 132), 16); /* 14 tiles, 4 runs of maps */
+    assert_int_equal(gf_first_windows(&step, 3, 99, 8), 16); /* 14 tiles, 4 runs of maps */
+    step.out_height = 133;                                   /* 34 tiles: 136 */
+    assert_int_equal(gf_first_windows(&step, 3, 1, 132), 64);
+    step.in = GF_U8;
+    assert_int_equal(gf_first_windows(&step, 55, 1, 132), 16);
     assert_int_equal(gf_first_windows(&step, 55, 3, 132), 64);
     assert_int_equal(gf_first_windows(&step, 55, 1, 56), 64);
     step.in = GF_F16;
