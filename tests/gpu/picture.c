@@ -83,11 +83,11 @@ static void set_sample(void *row, size_t i, GfSample sample, double value)
     }
 }
 
-static bool rows_are_uneven;
+static Rows rows_made;
 
-void make_rows_uneven(bool uneven)
+void make_rows(Rows rows)
 {
-    rows_are_uneven = uneven;
+    rows_made = rows;
 }
 
 Block random_picture(const GfFormat *format)
@@ -96,12 +96,12 @@ Block random_picture(const GfFormat *format)
     double white = gf_sample_max(format->sample);
     bool real = gf_sample_is_float(format->sample);
     for (size_t y = 0; y < format->height; y++) {
-        const size_t samples = gf_row_samples(format), glare = rows_are_uneven ? below(samples) : 0;
-        const double brightest = rows_are_uneven ? ldexp(1.25, (int)below(6) - 3) : 1.25;
+        const size_t samples = gf_row_samples(format), glare = rows_made ? below(samples) : 0;
+        const double brightest = rows_made ? ldexp(1.25, (int)below(6) - 3) : 1.25;
         for (size_t i = 0; i < samples; i++) {
             double value = real ? uniform(0.0, brightest) : floor(uniform(0.0, white + 1.0));
-            if (rows_are_uneven && i >= glare && i - glare <= samples / 16)
-                value *= 16.0;
+            if (rows_made && i >= glare && i - glare <= samples / 16)
+                value *= rows_made == GLARING_ROWS ? 0x1p12 : 16.0;
             if (format->has_alpha && i % format->channels == format->channels - 1 && next() % 2)
                 value = next() % 2 ? white : 0.0;
             set_sample(block.rows + y * block.stride, i, format->sample, value);

@@ -28,9 +28,12 @@ Block make_block(size_t rows, size_t stride);
 Block make_picture(const GfFormat *format);
 
 /* A picture of noise: floats from 0 to 1.25, opacities often 0 or full, as in pictures. While rows
- * are uneven, each of floats is multiplied by a power of two, and a part of it by 16. */
+ * are uneven, each of floats is multiplied by a power of two, and a part of it by 16, or by 2^12
+ * where they glare. */
 Block random_picture(const GfFormat *format);
-void make_rows_uneven(bool uneven);
+
+typedef enum Rows { EVEN_ROWS, UNEVEN_ROWS, GLARING_ROWS } Rows;
+void make_rows(Rows rows);
 
 void free_blocks(Block *blocks, size_t count);
 
