@@ -277,10 +277,12 @@ __device__ inline bool gf_my_sample(const GfTiles &tiles, int *o, long long *x, 
 /* ---- one channel's sum after the other ---- */
 
 /* The sums of a kernel's channels are added up in runs, and the runs: so few roundings follow one
- * another in a deep layer as gf_layer_chunk() promises. A run's channels are a power of two. */
+ * another in a deep layer as gf_layer_chunk() promises. */
+constexpr int GF_CHANNEL_RUN = 64, GF_LONG_RUN = 8 * GF_CHANNEL_RUN;
+
 __host__ __device__ inline int gf_channel_run(int depth)
 {
-    return depth > GF_DEEP_TAPS ? 512 : 64;
+    return depth > GF_DEEP_TAPS ? GF_LONG_RUN : GF_CHANNEL_RUN;
 }
 
 template <typename Sum> struct GfDepthSum {
@@ -293,7 +295,7 @@ __device__ inline void gf_add_channel(const GfProblem<Sum> &p, GfDepthSum<Sum> *
                                       Sum sum)
 {
     depth->run += sum;
-    if (((d + 1) & (gf_channel_run(p.depth) - 1)) == 0) {
+    if ((d + 1) % GF_CHANNEL_RUN == 0 && (d + 1) % gf_channel_run(p.depth) == 0) {
         depth->total += depth->run;
         depth->run = 0;
     }

@@ -362,12 +362,14 @@ static inline size_t gf_flat_parts(const GfStep *step)
         tiles = (positions + FEW_TILE - 1) / FEW_TILE * step->linear.groups;
         cycles = gf_few_cycles(step, FEW_TILE, 0);
     }
-    size_t best = gf_min(gf_units(steps, LONGEST), GF_FLAT_PARTS), least = (size_t)-1;
-    for (size_t parts = best; parts <= GF_FLAT_PARTS && parts <= steps; parts++) {
+    const size_t fewest = gf_min(gf_units(steps, LONGEST), GF_FLAT_PARTS);
+    size_t best = fewest, least = (size_t)-1;
+    for (size_t parts = 1; parts <= GF_FLAT_PARTS && parts <= steps; parts++) {
         const size_t part = (steps + parts - 1) / parts, room = gf_flat_room(parts);
         const size_t cost =
             (tiles * parts + room - 1) / room * gf_flat_cycles(steps, cycles, parts);
-        if (tiles <= 8 * GF_FLAT_CARD && cost < least && (steps + part - 1) / part == parts) {
+        if (parts >= fewest && tiles <= 8 * GF_FLAT_CARD && cost < least &&
+            (steps + part - 1) / part == parts) {
             least = cost;
             best = parts;
         }
