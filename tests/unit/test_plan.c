@@ -927,6 +927,30 @@ static void test_random_rows(void **state)
     }
 }
 
+/* What sums of n taps in chunks lose, as precision.c reckons it: of n / chunk sums, each of which
+ * grows to its part of the whole, and of their sum. The factor common to all chunks is left out. */
+static double lost(double n, double chunk)
+{
+    return chunk * chunk / n + n / chunk;
+}
+
+/* Chunks of deep layers are those that lose least; of other layers they are what they always were.
+ * By cubes of whole numbers: 2 * 323^3 = 67,396,534 is more than 8193^2 = 67,125,249, and
+ * 2 * 322^3 = 66,772,496 less, and so on. */
+static void test_layer_chunks(void **state)
+{
+    (void)state;
+    static const size_t known[][2] = {{1, 128},      {8192, 128},    {8193, 323},    {12544, 429},
+                                      {46403, 1025}, {100000, 1710}, {1000000, 7938}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(gf_layer_chunk(known[i][0]), known[i][1]);
+    for (size_t n = GF_DEEP_TAPS + 1; n < 200000; n += n / 7) {
+        const double chunk = (double)gf_layer_chunk(n), taps = (double)n;
+        for (double factor = 0.25; factor < 5.0; factor *= 1.25)
+            assert_true(lost(taps, chunk) <= 1.001 * lost(taps, chunk * factor));
+    }
+}
+
 /* Sums over many channels leave f32 when they are too long for it. */
 static void test_layer_precision(void **state)
 {
@@ -979,6 +1003,7 @@ int main(void)
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_misfits),
         cmocka_unit_test(test_random_rows),
+        cmocka_unit_test(test_layer_chunks),
         cmocka_unit_test(test_layer_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
