@@ -346,11 +346,11 @@ static inline size_t gf_few_cost(size_t tiles, size_t stages, size_t stage_cycle
 }
 
 /* Sums of so many parts of the steps are added up, so that blocks can share them: as many as keep a
- * large card busy, but of many steps no fewer than f32 needs, whose sums would lose too much one by
- * one. It decides bits, so that it depends on nothing else. */
+ * large card busy, but of many steps of deep layers no fewer than f32 needs, whose sums would lose
+ * too much one by one. It decides bits, so that it depends on nothing else. */
 static inline size_t gf_flat_parts(const GfStep *step)
 {
-    enum { TILE = 128, FEW_TILE = 256, PRODUCT = 64, LONGEST = 32 };
+    enum { TILE = 128, FEW_TILE = 256, PRODUCT = 64, LONGEST = 64 };
     const GfTensorFlat shape = gf_tensor_flat(step);
     const size_t positions = step->out_height * shape.columns;
     /* Of 128 maps, with 64 cycles for a product of 64. */
@@ -362,7 +362,8 @@ static inline size_t gf_flat_parts(const GfStep *step)
         tiles = (positions + FEW_TILE - 1) / FEW_TILE * step->linear.groups;
         cycles = gf_few_cycles(step, FEW_TILE, 0);
     }
-    const size_t fewest = gf_min(gf_units(steps, LONGEST), GF_FLAT_PARTS);
+    const bool deep = gf_linear_taps(&step->linear) > GF_DEEP_TAPS;
+    const size_t fewest = deep ? gf_min(gf_units(steps, LONGEST), GF_FLAT_PARTS) : 1;
     size_t best = fewest, least = (size_t)-1;
     for (size_t parts = 1; parts <= GF_FLAT_PARTS && parts <= steps; parts++) {
         const size_t part = (steps + parts - 1) / parts, room = gf_flat_room(parts);

@@ -374,6 +374,32 @@ static void test_slices(void **unused)
     assert_int_equal(gf_flat_line_room(&step), GF_FLAT_BYTES / (12 * 2 * 16));
 }
 
+/* So large a picture keeps a card busy without parts. Layers of more than 8192 taps have them still:
+ * of 64 steps at most, as long as those are no more than eight. */
+static void test_parts(void **unused)
+{
+    GfStep step = padded_layer;
+    (void)unused;
+    step.in_width = step.out_width = step.in_height = step.out_height = 1000;
+    step.linear.filters = step.out_channels = 64;
+    step.linear.width = step.linear.height = 5;
+    step.channels = step.linear.depth = 256; /* 6400 taps */
+    assert_int_equal(gf_tensor_flat(&step).stages, 16);
+    assert_int_equal(gf_flat_parts(&step), 1);
+    step.channels = step.linear.depth = 336; /* 8400: 21 stages of five rows, 105 steps */
+    assert_int_equal(gf_tensor_flat(&step).stages, 21);
+    assert_int_equal(gf_flat_parts(&step), 2);
+    step.channels = step.linear.depth = 672; /* 210 steps */
+    assert_int_equal(gf_flat_parts(&step), 4);
+    step.linear.width = step.linear.height = 1;
+    step.origin_x = step.origin_y = 0;
+    step.channels = step.linear.depth = 41079; /* 642 steps of 64 channels */
+    assert_int_equal(gf_tensor_flat(&step).stages, 642);
+    assert_int_equal(gf_flat_parts(&step), GF_FLAT_PARTS);
+    step.channels = step.linear.depth = 8192;
+    assert_int_equal(gf_flat_parts(&step), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_patches_as_they_are),
         cmocka_unit_test(test_few_channels),
         cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
