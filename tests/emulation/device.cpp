@@ -1,6 +1,5 @@
 #include "tests/emulation/device.h"
 
-#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -52,9 +51,21 @@ struct Read {
 /* What a thread waits for. */
 enum class Wait { NOTHING, WARP, BARRIER, CONDITION };
 
+/* Where a coroutine goes on, for the compiler's own setjmp() and longjmp(). The library's are
+ * sanitizers' to watch: AddressSanitizer forgets at each jump all that it knows of the stack, with
+ * calls of the system, and takes most of the time. */
+using Place = void *[5];
+/* A function that jumps: others run before it returns, so that its callers may not go by which
+ * registers it uses (-fipa-ra). */
+#ifdef __clang__
+#define EMULATION_JUMPS __attribute__((noinline, no_sanitize("address")))
+#else
+#define EMULATION_JUMPS __attribute__((noipa, no_sanitize("address")))
+#endif
+
 struct Thread {
     ucontext_t context;    /* where it begins */
-    jmp_buf place;         /* where it goes on */
+    Place place;           /* where it goes on */
     void *told = nullptr;  /* to AddressSanitizer */
     void *fiber = nullptr; /* ThreadSanitizer's */
     bool made = false, begun = false, ended = false;
@@ -83,7 +94,7 @@ Barrier barriers[BARRIERS];
 size_t count, alive, current;
 bool predicates[2];
 struct {
-    jmp_buf place;
+    Place place;
     void *told, *fiber;
     const void *stack;
     size_t size;
@@ -125,28 +136,34 @@ void tell_who([[maybe_unused]] void *fiber)
     TELL_RACES(__tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync));
 }
 
+/* On its own: where a function both keeps its place and leaves, compilers lose what comes after. */
+[[noreturn]] EMULATION_JUMPS void go_to(Place &place)
+{
+    __builtin_longjmp(place, 1);
+}
+
 /* From the scheduler to a thread, and back: as swapcontext() does, which asks the system each time
  * which signals are blocked. */
-void enter(Thread &thread)
+EMULATION_JUMPS void enter(Thread &thread)
 {
     tell_going(&scheduler.told, thread.context.uc_stack.ss_sp, STACK);
-    if (_setjmp(scheduler.place) != 0) {
+    if (__builtin_setjmp(scheduler.place) != 0) {
         tell_there(scheduler.told, nullptr, nullptr);
         return;
     }
     tell_who(thread.fiber);
     if (thread.begun)
-        _longjmp(thread.place, 1);
+        go_to(thread.place);
     thread.begun = true;
     setcontext(&thread.context);
 }
 
-void leave(Thread &thread)
+EMULATION_JUMPS void leave(Thread &thread)
 {
     tell_going(&thread.told, scheduler.stack, scheduler.size);
-    if (_setjmp(thread.place) == 0) {
+    if (__builtin_setjmp(thread.place) == 0) {
         tell_who(scheduler.fiber);
-        _longjmp(scheduler.place, 1);
+        go_to(scheduler.place);
     }
     tell_there(thread.told, &scheduler.stack, &scheduler.size);
 }
@@ -203,7 +220,8 @@ void begin_thread(size_t i)
     t.ended = false;
     t.wait = Wait::NOTHING;
     t.meetings = 0;
-    t.groups.assign(1, {});
+    t.groups.resize(1);
+    t.groups[0].clear();
     t.reads.clear();
 }
 
