@@ -148,6 +148,8 @@ static size_t run_rows(const Bout *bout)
     must(gf_current_card(&card), "card");
     for (size_t i = 0; i < method_count; i++) {
         const GfAlgorithm *row = &gf_algorithms[i];
+        if (bout->trial->only && strcmp(bout->trial->only, row->name) != 0)
+            continue;
         if (gf_algorithm_runs(row, &bout->step, bout->wide, &card) != GF_OK) {
             check_refusal(methods[i].name);
         } else if (!bout->pooled || (row->pools && row->pools(&bout->step, &bout->pool))) {

@@ -14,6 +14,7 @@ typedef struct Trial {
     bool wide;         /* sums in f64 even if the plan needs none */
     bool narrow;       /* sums in f32 even if the plan does */
     size_t tiling; /* of `tensor`: it has to go with the step; 0: any other than its own may not */
+    const char *only; /* the method that runs; NULL: all that take the step */
 } Trial;
 
 /* A layer and a pool by the methods that do both in one launch; how many did. Nothing when the plan
