@@ -20,6 +20,14 @@ enum {
     LOST = 300   /* that may be lost in front of damage */
 };
 
+/* Of the seeds one in so many: AddressSanitizer's memmove(), which ISA-L calls all the time, goes
+ * byte by byte. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SHARE = 5 };
+#else
+enum { SHARE = 1 };
+#endif
+
 static unsigned char raw[RAW_MAX], stream[STREAM_MAX], expected[OUT_MAX], out[OUT_MAX];
 
 static unsigned draw(unsigned *seed, unsigned below)
@@ -116,7 +124,7 @@ static GfInflated inflate_pieces(unsigned *seed, size_t size, size_t *made, size
 static void test_whole(void **state)
 {
     (void)state;
-    for (unsigned seed = 0; seed < 300; seed++) {
+    for (unsigned seed = 0; seed < 300; seed += SHARE) {
         unsigned next = seed;
         const size_t raw_size = make_raw(&next), size = make_stream(&next, raw_size);
         const char *reason;
@@ -132,7 +140,7 @@ static void test_whole(void **state)
 static void test_behind(void **state)
 {
     (void)state;
-    for (unsigned seed = 0; seed < 400; seed++) {
+    for (unsigned seed = 0; seed < 400; seed += SHARE) {
         unsigned next = seed;
         const size_t size = make_stream(&next, make_raw(&next)) + BEHIND;
         const unsigned most = 1 + draw(&next, seed % 2 ? 20 : 100000);
@@ -163,7 +171,7 @@ static void test_behind(void **state)
 static void test_cut(void **state)
 {
     (void)state;
-    for (unsigned seed = 0; seed < 300; seed++) {
+    for (unsigned seed = 0; seed < 300; seed += SHARE) {
         unsigned next = seed;
         const size_t size = draw(&next, (unsigned)make_stream(&next, make_raw(&next)));
         const char *reason;
@@ -181,7 +189,7 @@ static void test_damaged(void **state)
 {
     (void)state;
     size_t damaged = 0;
-    for (unsigned seed = 0; seed < 1000; seed++) {
+    for (unsigned seed = 0; seed < 1000; seed += SHARE) {
         unsigned next = seed;
         const size_t size = make_stream(&next, make_raw(&next));
         for (unsigned flips = 1 + draw(&next, 3); flips > 0; flips--)
@@ -197,7 +205,7 @@ static void test_damaged(void **state)
             assert_true(made <= wanted);
         damaged += judged == GF_INFLATED_BROKEN;
     }
-    assert_true(damaged > 900);
+    assert_true(damaged > 900 / SHARE);
 }
 
 int main(void)
