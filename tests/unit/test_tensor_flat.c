@@ -374,8 +374,8 @@ static void test_slices(void **unused)
     assert_int_equal(gf_flat_line_room(&step), GF_FLAT_BYTES / (12 * 2 * 16));
 }
 
-/* So large a picture keeps a card busy without parts. Layers of more than 8192 taps have them still:
- * of 64 steps at most, as long as those are no more than eight. */
+/* So large a picture keeps a card busy without parts. Layers of more than 8192 taps have them
+ * still: of 64 steps at most, as long as those are no more than eight. */
 static void test_parts(void **unused)
 {
     GfStep step = padded_layer;
