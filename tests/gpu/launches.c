@@ -570,8 +570,9 @@ static void low_picture(size_t height)
 
 /* Kernels of many rows, on pictures from which on their sums roll (gf_tensor_rolling_plan()), cut
  * into units that end anywhere in a turn of the sums, as after the last row of one; rows of whole
- * words, and others. On cards where they do; on the emulated one other methods, to which so large a
- * picture is as any other, would take most of the time. */
+ * words, and others. On cards where they do. Where it is to be quick, as on the emulated one,
+ * without other methods, to which so large a picture is as any other: they would take most of the
+ * time. */
 static void rolling_turns(GfSample sample)
 {
     /* Of 16 bits fewer rows are enough for the emulated device, which has few blocks; that units

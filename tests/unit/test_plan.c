@@ -927,8 +927,9 @@ static void test_random_rows(void **state)
     }
 }
 
-/* What sums of n taps in chunks lose, as precision.c reckons it: of n / chunk sums, each of which
- * grows to its part of the whole, and of their sum. The factor common to all chunks is left out. */
+/* What sums of n taps in chunks lose, squared, as filters/plan.h reckons it: of n / chunk sums,
+ * each of which grows to its part of the whole, and of their sum. What all have in common is left
+ * out. */
 static double lost(double n, double chunk)
 {
     return chunk * chunk / n + n / chunk;
